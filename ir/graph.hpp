@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/dtype.hpp"
+#include "ir/expr.hpp"
+#include "ir/op_def.hpp"
+
+/// A model as a graph of ops over tensors, symbolic in the workload.
+///
+/// Workload symbols, plain numbers, the same in every graph that a language-model frontend makes:
+///
+///   batch     sequences of the step (global: data parallelism splits it)
+///   q_len     new tokens of each sequence: 1 in decode, context in prefill
+///   context   tokens that the last new token attends to, itself included
+///
+/// so that tokens = batch * q_len, and one graph serves decode, prefill, chunked prefill and
+/// speculative verification. Language-model heads compute logits for `batch` tokens (the last of
+/// each sequence).
+namespace mansard::ir {
+
+enum class TensorId : std::uint32_t {};
+enum class OpId : std::uint32_t {};
+enum class BlockId : std::uint32_t {};
+
+template <typename Id>
+[[nodiscard]] constexpr std::size_t index(Id id) {
+  return static_cast<std::size_t>(id);
+}
+
+/// Ops that repeat as a whole: the layers of one kind. A tensor of role weight, KV cache or state
+/// that belongs to a block exists `count` times.
+struct Block {
+  std::string name;
+  std::int64_t count = 1;
+};
+
+/// A tensor. Ops refer to it; the graph holds it once, its block says how often it exists.
+struct Tensor {
+  std::string name;
+  Role role = Role::kActivation;
+  const Dtype* dtype = nullptr;
+  std::vector<Expr> shape;  ///< Elements per dimension; symbolic in the workload.
+  BlockId block{};
+  bool buffer = false;  ///< Stored with the weights but not a parameter (a router's correction bias
+                        ///< counts as one; rotary tables do not).
+};
+
+/// How tensor parallelism splits an op (Megatron's terms): over its output features, over its
+/// reduced dimension (an all-reduce follows), over heads, over the vocabulary; or not at all
+/// (replicated).
+enum class Split : std::uint8_t { kReplicated, kColumn, kRow, kHeads, kVocabulary, kExperts };
+
+/// An op of a graph: a kind, values for the kind's dimension symbols, and tensors for its operands.
+struct Op {
+  std::string name;  ///< Unique in the graph: "attention.qkv".
+  const OpDef* def = nullptr;
+  BlockId block{};
+  std::map<std::string, Expr, std::less<>>
+      dims;  ///< Dimension symbol of the kind -> expression over workload symbols.
+  std::vector<std::optional<TensorId>>
+      operands;  ///< In the order of `def->operands`; absent where optional.
+  std::map<std::string, std::string, std::less<>>
+      attributes;  ///< Facts that change no count: "function": "silu_mul", "norm": "rmsnorm".
+  Split split = Split::kReplicated;
+};
+
+/// How the model is known, and the facts of it that are not in ops.
+struct ModelFacts {
+  std::string name;
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t vocabulary = 0;
+  std::int64_t max_context = 0;  ///< 0: not stated.
+  const Dtype* activations = nullptr;
+  std::vector<std::string> notes;  ///< What the importer assumed or left out, each a sentence.
+};
+
+class Graph {
+ public:
+  Graph() : pool_(std::make_shared<ExprPool>()) {}
+
+  [[nodiscard]] ExprPool& pool() const { return *pool_; }
+  ModelFacts facts;
+
+  BlockId add_block(std::string name, std::int64_t count);
+  TensorId add_tensor(Tensor tensor);
+  /// Ops stand in the order in which they run.
+  OpId add_op(Op op);
+
+  [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
+  [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
+  [[nodiscard]] std::vector<Block>& blocks() { return blocks_; }
+  [[nodiscard]] std::vector<Tensor>& tensors() { return tensors_; }
+  [[nodiscard]] std::vector<Op>& ops() { return ops_; }
+  [[nodiscard]] const Block& block(BlockId id) const { return blocks_[index(id)]; }
+  [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors_[index(id)]; }
+  [[nodiscard]] Tensor& tensor(TensorId id) { return tensors_[index(id)]; }
+  [[nodiscard]] const Op& op(OpId id) const { return ops_[index(id)]; }
+
+  /// A dimension symbol's expression in `definitions()` turned into one of this graph's pool with
+  /// `op`'s dims put in.
+  [[nodiscard]] Expr instantiate(const Op& op, Expr of_definition) const;
+
+  /// Elements of a tensor: the product of its shape.
+  [[nodiscard]] Expr elements(const Tensor& tensor) const;
+
+ private:
+  std::shared_ptr<ExprPool> pool_;
+  std::vector<Block> blocks_;
+  std::vector<Tensor> tensors_;
+  std::vector<Op> ops_;
+};
+
+/// Parameters, as checkpoints and papers count them (exact; weights of role kWeight that are no
+/// buffers, times their blocks). `active`: those that one token uses (top-k of the experts);
+/// `active_without_embedding` excludes the input embedding unless it is also the head.
+struct ParameterCounts {
+  std::int64_t total = 0;
+  std::int64_t active = 0;
+  std::int64_t active_without_embedding = 0;
+};
+[[nodiscard]] ParameterCounts parameter_counts(const Graph& graph);
+
+/// Bytes of all weights with their scales, buffers included.
+[[nodiscard]] Expr weight_bytes(const Graph& graph);
+/// Bytes of KV cache that one more token of context adds to one sequence, all layers (layers whose
+/// window is full add nothing and are left out).
+[[nodiscard]] Expr kv_bytes_per_token(const Graph& graph);
+/// Bytes of KV cache and recurrent state of the whole batch at `context`.
+[[nodiscard]] Expr kv_bytes(const Graph& graph);
+
+}  // namespace mansard::ir

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "ir/expr_text.hpp"
+#include "ir/graph_names.hpp"
+#include "ir/graph_text.hpp"
+
+namespace mansard::ir {
+namespace {
+
+bool is_word_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == '-';
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Whether YAML reads it unquoted as the same text and as nothing else.
+bool is_plain_word(std::string_view text) {
+  constexpr std::string_view kOtherMeanings[] = {"null", "true", "false", "yes", "no", "on", "off"};
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, is_word_character) &&
+         std::ranges::find(kOtherMeanings, lower) == std::end(kOtherMeanings);
+}
+
+std::string escape(char c) {
+  switch (c) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    default:
+      break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02X}", byte) : std::string(1, c);
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    result += escape(c);
+  }
+  return result + '"';
+}
+
+std::string word(std::string_view text) {
+  return is_plain_word(text) ? std::string(text) : quoted(text);
+}
+
+/// An expression; quoted where commas or brackets would end it inside a flow list.
+std::string expression(Expr value) {
+  const std::string text = print(value);
+  const bool plain = text.find_first_of(",[]{}#:\"'") == std::string::npos &&
+                     (is_word_character(text.front()) || text.front() == '(') &&
+                     text.front() != '-';
+  return plain ? text : quoted(text);
+}
+
+/// Entries of a flow mapping or list, joined.
+class Flow {
+ public:
+  void entry(std::string_view key, std::string_view value) {
+    item(fmt::format("{}: {}", key, value));
+  }
+  void item(std::string_view text) {
+    text_ += text_.empty() ? "" : ", ";
+    text_ += text;
+  }
+  [[nodiscard]] std::string mapping() const { return "{" + text_ + "}"; }
+  [[nodiscard]] std::string list() const { return "[" + text_ + "]"; }
+  [[nodiscard]] bool empty() const { return text_.empty(); }
+
+ private:
+  std::string text_;
+};
+
+std::string model(const ModelFacts& facts) {
+  Flow flow;
+  flow.entry("name", word(facts.name));
+  const std::pair<std::string_view, std::int64_t> numbers[] = {
+      {"layers", facts.layers},         {"hidden", facts.hidden},
+      {"heads", facts.heads},           {"kv_heads", facts.kv_heads},
+      {"vocabulary", facts.vocabulary}, {"max_context", facts.max_context}};
+  for (const auto& [key, number] : numbers) {
+    flow.entry(key, std::to_string(number));
+  }
+  if (facts.activations != nullptr) {
+    flow.entry("activations", facts.activations->name);
+  }
+  return flow.mapping();
+}
+
+std::string block(const Block& block) {
+  Flow flow;
+  flow.entry("name", word(block.name));
+  flow.entry("count", std::to_string(block.count));
+  return flow.mapping();
+}
+
+std::string tensor(const Graph& graph, const Tensor& tensor) {
+  Flow shape;
+  for (const Expr extent : tensor.shape) {
+    shape.item(expression(extent));
+  }
+  Flow flow;
+  flow.entry("name", word(tensor.name));
+  flow.entry("role", name_of(tensor.role));
+  flow.entry("dtype", tensor.dtype->name);
+  flow.entry("shape", shape.list());
+  flow.entry("block", word(graph.block(tensor.block).name));
+  if (tensor.buffer) {
+    flow.entry("buffer", "true");
+  }
+  return flow.mapping();
+}
+
+std::string dims(const Op& op) {
+  Flow flow;
+  for (const auto& [name, value] : op.dims) {
+    flow.entry(word(name), expression(value));
+  }
+  return flow.mapping();
+}
+
+std::string operands(const Graph& graph, const Op& op) {
+  Flow flow;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    if (op.operands[i]) {
+      flow.entry(op.def->operands[i].name, word(graph.tensor(*op.operands[i]).name));
+    }
+  }
+  return flow.mapping();
+}
+
+std::string attributes(const Op& op) {
+  Flow flow;
+  for (const auto& [name, value] : op.attributes) {
+    flow.entry(word(name), word(value));
+  }
+  return flow.mapping();
+}
+
+std::string op(const Graph& graph, const Op& op) {
+  Flow flow;
+  flow.entry("name", word(op.name));
+  flow.entry("kind", op.def->name);
+  flow.entry("block", word(graph.block(op.block).name));
+  if (op.split != Split::kReplicated) {
+    flow.entry("split", name_of(op.split));
+  }
+  flow.entry("dims", dims(op));
+  flow.entry("operands", operands(graph, op));
+  if (!op.attributes.empty()) {
+    flow.entry("attributes", attributes(op));
+  }
+  return flow.mapping();
+}
+
+/// A list of one line per element, or `[]`.
+template <typename Elements, typename Line>
+std::string lines(std::string_view key, const Elements& elements, Line line) {
+  if (elements.empty()) {
+    return fmt::format("{}: []\n", key);
+  }
+  std::string text = fmt::format("{}:\n", key);
+  for (const auto& element : elements) {
+    text += fmt::format("  - {}\n", line(element));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string print(const Graph& graph) {
+  return "schema: mansard.graph/1\n" + fmt::format("model: {}\n", model(graph.facts)) +
+         lines("notes", graph.facts.notes, quoted) + lines("blocks", graph.blocks(), block) +
+         lines("tensors", graph.tensors(), [&](const Tensor& t) { return tensor(graph, t); }) +
+         lines("ops", graph.ops(), [&](const Op& o) { return op(graph, o); });
+}
+
+}  // namespace mansard::ir

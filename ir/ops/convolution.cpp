@@ -1,0 +1,45 @@
+#include "ir/op_def.hpp"
+#include "ir/ops/dims.hpp"
+
+namespace mansard::ir::ops {
+
+/// `state` is the tail that a causal depthwise convolution keeps between steps: the last k - 1
+/// inputs of each channel.
+OpDef convolution() {
+  const Expr b = dim("b");
+  const Expr n = dim("n");
+  const Expr k = dim("k");
+  const Expr o = dim("o");
+  const Expr i = dim("i");
+  const Expr bias = dim("bias");
+  return {
+      .name = "convolution",
+      .semantics = "o[b,n,o] = sum_k x[b,window(o,k)] * w[n,k] (+ bias[n])",
+      .dims = {{"b", "samples"},
+               {"n", "output channels"},
+               {"k", "taps times input channels of a group"},
+               {"o", "output positions"},
+               {"i", "input elements of a sample"},
+               {"bias", "1 if a bias is added", 0}},
+      .operands =
+          {{.name = "x", .access = Access::kRead, .role = Role::kActivation, .touched = b * i},
+           {.name = "w", .access = Access::kRead, .role = Role::kWeight, .touched = n * k},
+           {.name = "o", .access = Access::kWrite, .role = Role::kActivation, .touched = b * n * o},
+           {.name = "bias",
+            .access = Access::kRead,
+            .role = Role::kWeight,
+            .touched = n,
+            .optional = true},
+           {.name = "state",
+            .access = Access::kReadWrite,
+            .role = Role::kState,
+            .touched = b * n * (k - 1),
+            .optional = true}},
+      .engine = Engine::kMatrix,
+      .flops = 2 * b * n * k * o * flop(),
+      .vector_flops = bias * b * n * o * flop(),
+      .source = "definition: one multiply and one add per (b, n, o, k)",
+  };
+}
+
+}  // namespace mansard::ir::ops
