@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include "frontend/hf/describe.hpp"
+#include "frontend/hf/families/families.hpp"
+#include "frontend/hf/rules.hpp"
+
+namespace mansard::frontend::hf {
+
+namespace {
+
+/// Dense and experts in one layer, where the model has experts.
+Rule both_if(std::string_view key) {
+  return [key](Config& config, Plan& plan) {
+    if (config.boolean(key).value_or(false)) {
+      for (LayerPlan& layer : plan) {
+        layer.feed_forward = FeedForwardKind::kBoth;
+      }
+    }
+  };
+}
+
+Rule last_is_full() {
+  return [](Config&, Plan& plan) {
+    if (!plan.empty()) {
+      plan.back().mixer = MixerKind::kFull;
+    }
+  };
+}
+
+/// Full layers have larger heads, fewer KV heads, and may use keys as values.
+void widen_full(Config& config, Attention& attention) {
+  const bool keys_are_values = config.boolean("attention_k_eq_v").value_or(false);
+  const auto kv_heads = config.integer({"num_global_key_value_heads"});
+  attention.head_dim = config.integer({"global_head_dim"}).value_or(512);
+  attention.value_dim = attention.head_dim;
+  attention.rope_dims = attention.head_dim / 4;
+  attention.kv_heads = keys_are_values ? kv_heads.value_or(attention.kv_heads) : attention.kv_heads;
+  attention.key_is_value = keys_are_values;
+}
+
+void adjust_gemma4(Config& config, std::vector<Layer>& layers) {
+  const auto shared = config.integer({"num_kv_shared_layers"}).value_or(0);
+  const bool wide = config.boolean("use_double_wide_mlp").value_or(false);
+  const auto input = config.integer({"hidden_size_per_layer_input"}).value_or(256);
+  const auto own = static_cast<std::int64_t>(layers.size()) - shared;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    auto& attention = std::get<Attention>(layers[i].mixer);
+    if (attention.span == Span::kFull) {
+      widen_full(config, attention);
+    }
+    attention.value_norm = true;
+    attention.shares_cache = shared > 0 && static_cast<std::int64_t>(i) >= own;
+    if (wide && attention.shares_cache) {
+      layers[i].dense->width *= 2;
+    }
+    if (layers[i].moe) {
+      layers[i].moe->router_scale = true;
+    }
+    layers[i].layer_input = input;
+  }
+}
+
+void adjust_model(Config& config, Architecture& architecture) {
+  const auto input = config.integer({"hidden_size_per_layer_input"}).value_or(256);
+  const auto rows = config.integer({"vocab_size_per_layer_input"}).value_or(262144);
+  architecture.layer_input_vocabulary = input > 0 ? rows : 0;
+}
+
+}  // namespace
+
+/// Gemma 4: gemma 3 with larger heads in full layers, shared caches, embeddings for each layer (E models) and experts beside the
+/// dense feed-forward (26B-A4B).
+Family gemma4() {
+  return {.name = "gemma4",
+          .architectures = {"Gemma4ForCausalLM", "Gemma4ForConditionalGeneration"},
+          .model_types = {"gemma4", "gemma4_text"},
+          .keys = {.top_k = {"top_k_experts"},
+                   .shared_experts = {},
+                   .shared_width = {}},
+          .defaults = {.hidden = 2304,
+                       .layers = 30,
+                       .heads = 8,
+                       .kv_heads = 4,
+                       .head_dim = 256,
+                       .ffn = 9216,
+                       .vocabulary = 262144,
+                       .max_context = 131072,
+                       .window = 512,
+                       .activation = "gelu_pytorch_tanh"},
+          .norms = NormPlacement::kSandwich,
+          .attention = {.qkv_bias = from("attention_bias"),
+                        .output_bias = from("attention_bias"),
+                        .qk_norm = QkNorm::kPerHead,
+                        .rotary_fraction = {}},
+          .head = {.tied = from("tie_word_embeddings", true)},
+          .layers = {windows_but_every({}, 6), listed_layer_types(), last_is_full(),
+                     both_if("enable_moe_block")},
+          .adjust_layers = adjust_gemma4,
+          .adjust = adjust_model,
+          .ignores = {"use_bidirectional_attention"},
+          .notes = {"Embedding scaling, soft caps and layer scalars are folded into their "
+                    "neighbours."}};
+}
+
+}  // namespace mansard::frontend::hf

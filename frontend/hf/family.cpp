@@ -1,0 +1,95 @@
+#include "frontend/hf/family.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "frontend/hf/families/families.hpp"
+#include "support/suggest.hpp"
+
+namespace mansard::frontend::hf {
+
+namespace {
+
+/// Multimodal classes that put one of our text models, unchanged, behind their encoders. Which one is what the nested config says.
+constexpr std::array<std::string_view, 4> kWrappers = {
+    "LlavaForConditionalGeneration",
+    "LlavaNextForConditionalGeneration",
+    "Mistral3ForConditionalGeneration",
+    "PaliGemmaForConditionalGeneration",
+};
+
+bool names(const std::vector<std::string_view>& list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+const Family* by_architecture(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      families(), [&](const Family& family) { return names(family.architectures, name); });
+  return found == families().end() ? nullptr : &*found;
+}
+
+const Family* by_model_type(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      families(), [&](const Family& family) { return names(family.model_types, name); });
+  return found == families().end() ? nullptr : &*found;
+}
+
+void refuse_unknown(Config& config, std::string_view what, std::string_view name) {
+  std::vector<std::string> known;
+  for (const Family& family : families()) {
+    const auto& list = what == "architecture" ? family.architectures : family.model_types;
+    known.insert(known.end(), list.begin(), list.end());
+  }
+  const Node* node = config.find(what == "architecture" ? "architectures" : "model_type");
+  if (node != nullptr && node->is_sequence() && !node->items.empty()) {
+    node = &node->items.front();
+  }
+  const auto meant = did_you_mean(name, known);
+  config.refuse("config-architecture", fmt::format("{} '{}' is not known", what, name),
+                node != nullptr ? node->location : config.location(),
+                meant ? fmt::format("did you mean {}?", *meant) : "");
+}
+
+}  // namespace
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> list = {
+#define HF_FAMILY(function) function(),
+#include "frontend/hf/families.def"
+#undef HF_FAMILY
+  };
+  return list;
+}
+
+const Family* find_family(Config& config) {
+  const std::vector<std::string> architectures = config.architectures();
+  const std::vector<std::string> types = config.model_types();
+  for (const std::string& name : architectures) {
+    if (const Family* family = by_architecture(name)) {
+      const Family* by_type = types.empty() ? family : by_model_type(types.front());
+      if (by_type != nullptr && by_type != family) {
+        config.note(fmt::format("Architecture {} decides; model_type {} names another family.",
+                                name, types.front()));
+      }
+      return family;
+    }
+    const bool wraps = std::ranges::find(kWrappers, name) != kWrappers.end();
+    if (!wraps) {
+      refuse_unknown(config, "architecture", name);
+      return nullptr;
+    }
+  }
+  if (types.empty()) {
+    config.refuse("config-architecture", "expected architectures or model_type, found neither",
+                  config.location());
+    return nullptr;
+  }
+  const Family* family = by_model_type(types.front());
+  if (family == nullptr) {
+    refuse_unknown(config, "model_type", types.front());
+  }
+  return family;
+}
+
+}  // namespace mansard::frontend::hf
