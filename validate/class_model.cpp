@@ -1,0 +1,111 @@
+#include "validate/class_model.hpp"
+
+#include <array>
+#include <fmt/format.h>
+
+#include "model/plan.hpp"
+#include "validate/cases.hpp"
+
+namespace mansard::validate {
+namespace {
+
+using ir::Expr;
+
+/// A step of a whole model, or an op alone.
+Result<ir::Graph> graph_of(const ir::Measurement& row, const ValidateOptions& options) {
+  if (row.op != "step") {
+    const Case* found = find_case(row.op);
+    if (found == nullptr) {
+      return failure("unknown-op", fmt::format("the model has no op for '{}'", row.op));
+    }
+    return found->graph(row);
+  }
+  auto graph = options.models(row.model, row.phase);
+  if (!graph) {
+    return graph;
+  }
+  model::Plan plan;
+  if (const auto tp = row.dims.find("tp"); tp != row.dims.end()) {
+    plan.parallelism.tp = static_cast<std::int64_t>(tp->second);
+  }
+  if (row.dtype != "bf16") {
+    plan.formats.weights = plan.formats.activations = ir::find_dtype(row.dtype);
+  }
+  return model::prepare(std::move(*graph), plan);
+}
+
+model::Mode mode_of(const std::string& mode) {
+  if (mode == "stream") {
+    return model::Mode::kStream;
+  }
+  if (mode == "eager") {
+    return model::Mode::kEager;
+  }
+  return mode == "kernel" ? model::Mode::kKernel : model::Mode::kGraph;
+}
+
+/// The plain roofline's two terms, summed over ops: contractions at the dense rate, operands at device memory's bandwidth.
+struct Roofline {
+  Expr compute;
+  Expr memory;
+};
+
+Roofline roofline_of(const model::CostModel& cost, Expr bandwidth) {
+  ir::ExprPool& pool = cost.graph->pool();
+  Roofline result{pool.constant(0, kSecond), pool.constant(0, kSecond)};
+  for (const model::OpCost& op : cost.ops) {
+    const double count = cost.count(op);
+    if (op.rate) {
+      result.compute =
+          result.compute + count * (op.demand.flops.expr() / op.rate->quoted.expr());
+    }
+    result.memory = result.memory + count * (op.demand.bytes.expr() / bandwidth);
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<ClassModel> ClassModel::build(const ir::Measurement& row, const hardware::Machine& machine,
+                                     const model::Calibration& calibration,
+                                     const ValidateOptions& options) {
+  auto graph = graph_of(row, options);
+  if (!graph) {
+    return failure(std::move(graph.error()));
+  }
+  const bool step = row.op == "step";
+  const model::CostOptions cost_options{
+      .mode = mode_of(row.mode),
+      .regime = options.regime,
+      .implementation = options.implementation.empty() ? without_version(row.implementation)
+                                                       : options.implementation,
+      .chained = step,
+      .demand = {.boundary_crosses = step, .weights_cross = step}};
+  auto cost = model::build_cost_model(*graph, machine, calibration, cost_options);
+  if (!cost) {
+    return failure(std::move(cost.error()));
+  }
+  auto bandwidth = machine.expr("main.bandwidth", cost->graph->pool());
+  if (!bandwidth) {
+    return failure(std::move(bandwidth.error()));
+  }
+  const Roofline roofline = roofline_of(*cost, *bandwidth);
+  std::vector<Expr> roots{cost->bound.expr(), cost->low.expr(), cost->estimate.expr(),
+                          cost->high.expr(), roofline.compute,  roofline.memory};
+  return ClassModel(std::move(*cost), std::move(roots));
+}
+
+Comparison ClassModel::compare(const ir::Measurement& row) {
+  std::array<double, 6> out{};
+  evaluator_.evaluate(cost_.bindings(bindings_of(row)), out);
+  return {.row = &row,
+          .bound = out[0],
+          .low = out[1],
+          .estimate = out[2],
+          .high = out[3],
+          .roofline = std::max(out[4], out[5]),
+          .compute = out[4],
+          .memory = out[5]};
+}
+
+}  // namespace mansard::validate
