@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cli/views/plot/svg.hpp"
+
+/// Where labels of circles stand, so that none covers a circle or another label.
+namespace mansard::cli {
+
+struct Disc {
+  Point center;
+  double radius = 0;
+};
+
+struct Segment {
+  Point from;
+  Point to;
+};
+
+/// A label that wants to stand near its disc.
+struct LabelWish {
+  Disc disc;
+  double width = 0;
+  double height = 0;
+};
+
+struct PlacedLabel {
+  Box box;
+  std::optional<Segment> leader;  ///< From the disc to the label, where they do not touch.
+};
+
+/// Greedy, in the order of `wishes`: each takes the cheapest place around its disc, by overlap with what already stands
+/// there, crossing lines, and distance. `taken` are boxes that stay free; the result lies `within`.
+[[nodiscard]] std::vector<PlacedLabel> place_labels(std::span<const LabelWish> wishes,
+                                                    std::span<const Disc> discs,
+                                                    std::span<const Box> taken, const Box& within);
+
+}  // namespace mansard::cli
