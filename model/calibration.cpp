@@ -1,0 +1,227 @@
+#include "model/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include "hardware/catalog.hpp"
+#include "support/units.hpp"
+
+namespace mansard::model {
+namespace {
+
+constexpr std::string_view kFolder = "hardware/calibrations/";
+
+std::shared_ptr<const SourceFile> calibration_file(std::string_view machine) {
+  return hardware::data_file(fmt::format("{}{}.yaml", kFolder, machine));
+}
+
+/// Reads `path: "2.1 us"` entries. A parameter's dimension is that of its unit.
+void read_parameters(const Node& mapping, std::map<std::string, Parameter, std::less<>>& out,
+                     Diagnostics& diagnostics) {
+  for (const Node::Entry& entry : mapping.entries) {
+    auto measure = parse_measure(entry.value.scalar, entry.value.location);
+    if (!measure) {
+      diagnostics.insert(diagnostics.end(), measure.error().begin(), measure.error().end());
+      continue;
+    }
+    out[entry.key] = Parameter{measure->value, measure->dimension};
+  }
+}
+
+/// Where a parameter may stand, the most special first.
+std::vector<std::string> paths_of(std::string_view section, std::string_view variant,
+                                  std::string_view parameter) {
+  std::vector<std::string> paths;
+  while (!variant.empty()) {
+    paths.push_back(fmt::format("{}.{}.{}", section, variant, parameter));
+    const std::size_t dot = variant.rfind('.');
+    variant = dot == std::string_view::npos ? std::string_view() : variant.substr(0, dot);
+  }
+  paths.push_back(fmt::format("{}.{}", section, parameter));
+  return paths;
+}
+
+/// "9.0" and "90" as 90; 0 if it is neither.
+int capability_of(std::string_view text) {
+  int result = 0;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') {
+      result = result * 10 + (c - '0');
+    } else if (c != '.') {
+      return 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Diagnostics Calibration::add(const Node& document) {
+  Diagnostics diagnostics;
+  Reader reader(document, diagnostics);
+  reader.ignore("schema");
+  reader.ignore("source");
+  reader.ignore("note");
+  reader.ignore("fit");
+  if (const auto machine = reader.string("machine")) {
+    name = *machine;
+  }
+  if (const Node* usual = reader.mapping("usual")) {
+    for (const Node::Entry& entry : usual->entries) {
+      usual_[entry.key] = entry.value.scalar;
+    }
+  }
+  if (const Node* parameters = reader.mapping("parameters")) {
+    read_parameters(*parameters, by_implementation_[""], diagnostics);
+  }
+  if (const Node* families = reader.mapping("families")) {
+    for (const Node::Entry& entry : families->entries) {
+      read_parameters(entry.value, families_[entry.key], diagnostics);
+    }
+  }
+  if (const Node* implementations = reader.mapping("implementations")) {
+    for (const Node::Entry& entry : implementations->entries) {
+      read_parameters(entry.value, by_implementation_[entry.key], diagnostics);
+    }
+  }
+  reader.finish();
+  return diagnostics;
+}
+
+Result<Calibration> Calibration::defaults() {
+  const auto file = calibration_file("default");
+  if (!file) {
+    return failure("no-defaults", "hardware/calibrations/default.yaml is missing");
+  }
+  auto document = parse_yaml(file);
+  if (!document) {
+    return failure(std::move(document.error()));
+  }
+  Calibration result;
+  if (Diagnostics diagnostics = result.add(*document); !diagnostics.empty()) {
+    return failure(std::move(diagnostics));
+  }
+  result.defaults_ = std::move(result.by_implementation_[""]);
+  result.by_implementation_.clear();
+  result.name.clear();
+  return result;
+}
+
+Result<Calibration> Calibration::read(const Node& document) {
+  auto result = defaults();
+  if (!result) {
+    return result;
+  }
+  if (Diagnostics diagnostics = result->add(document); !diagnostics.empty()) {
+    return failure(std::move(diagnostics));
+  }
+  return result;
+}
+
+Result<Calibration> Calibration::of(const hardware::Machine& machine) {
+  std::vector<std::string> names{machine.name};
+  names.insert(names.end(), machine.ancestors.begin(), machine.ancestors.end());
+  for (const std::string& candidate : names) {
+    const auto file = calibration_file(candidate);
+    if (!file) {
+      continue;
+    }
+    auto document = parse_yaml(file);
+    if (!document) {
+      return failure(std::move(document.error()));
+    }
+    auto result = read(*document);
+    if (result) {
+      result->set_family(machine);
+    }
+    if (result && candidate != machine.name) {
+      result->notes.push_back(fmt::format(
+          "{} has no calibration of its own; utilisations are those fitted on {}", machine.name,
+          candidate));
+    }
+    return result;
+  }
+  auto result = defaults();
+  if (result) {
+    result->set_family(machine);
+    result->notes.push_back(fmt::format(
+        "{} has no calibration: utilisations are structural defaults and intervals are wide",
+        machine.name));
+  }
+  return result;
+}
+
+std::vector<std::string> Calibration::implementations() const {
+  std::vector<std::string> result;
+  for (const auto& [implementation, parameters] : by_implementation_) {
+    if (!implementation.empty()) {
+      result.push_back(implementation);
+    }
+  }
+  return result;
+}
+
+std::optional<Parameter> Calibration::find(std::string_view implementation,
+                                           std::string_view section, std::string_view variant,
+                                           std::string_view parameter) const {
+  const std::vector<std::string> paths = paths_of(section, variant, parameter);
+  const auto look_in = [&](const Parameters& parameters) -> std::optional<Parameter> {
+    for (const std::string& path : paths) {
+      if (const auto found = parameters.find(path); found != parameters.end()) {
+        return found->second;
+      }
+    }
+    return std::nullopt;
+  };
+  const auto usual = usual_.find(section);
+  const std::string_view usually = usual == usual_.end() ? std::string_view() : usual->second;
+  for (const std::string_view name : {implementation, usually, std::string_view()}) {
+    if (const auto found = by_implementation_.find(name); found != by_implementation_.end()) {
+      if (auto result = look_in(found->second)) {
+        return result;
+      }
+    }
+  }
+  if (const auto family = families_.find(family_); family != families_.end()) {
+    if (auto result = look_in(family->second)) {
+      return result;
+    }
+  }
+  return look_in(defaults_);
+}
+
+void Calibration::set_family(const hardware::Machine& machine) {
+  family_.clear();
+  int newest = 0;
+  const int capability = capability_of(machine.compute_capability);
+  for (const auto& [family, parameters] : families_) {
+    const int first = capability_of(family.substr(family.find('_') + 1));
+    if (first <= capability && first > newest) {
+      newest = first;
+      family_ = family;
+    }
+  }
+}
+
+ir::Expr Parameters::get(std::string_view section, std::string_view variant,
+                         std::string_view parameter, const Dimension& dimension) {
+  const auto found = calibration_.find(implementation_, section, variant, parameter);
+  const std::string path = variant.empty() ? fmt::format("{}.{}", section, parameter)
+                                           : fmt::format("{}.{}.{}", section, variant, parameter);
+  if (!found) {
+    missing_.push_back({.id = "no-parameter",
+                        .message = fmt::format("no calibration gives a value for {}", path)});
+    return pool_.constant(0, dimension);
+  }
+  if (!(found->dimension == dimension)) {
+    missing_.push_back({.id = "unit-dimension",
+                        .message = fmt::format("calibration parameter {}: expected {}, found {}",
+                                               path, describe(dimension),
+                                               describe(found->dimension))});
+    return pool_.constant(0, dimension);
+  }
+  const std::string symbol = "cal." + path;
+  bindings_.set(symbol, found->value);
+  return pool_.symbol(symbol, dimension);
+}
+
+}  // namespace mansard::model

@@ -1,0 +1,76 @@
+#include "model/estimate/matmul.hpp"
+
+#include "model/estimate/estimators.hpp"
+
+namespace mansard::model::estimators {
+namespace {
+
+using ir::Expr;
+
+MatmulShape shape_of(const OpContext& context) {
+  return {.batch = context.dim("b"),
+          .m = context.dim("m"),
+          .n = context.dim("n"),
+          .k = context.dim("k"),
+          .weights = context.operand("w")->bytes.expr(),
+          .inputs = context.operand("a")->bytes.expr(),
+          .outputs = context.operand("c")->bytes.expr()};
+}
+
+/// A machine without processors: contractions beside memory.
+OpEstimate untiled(const OpContext& context) {
+  const Typed<Seconds> start(context.parameter("start", kSecond));
+  const Typed<Seconds> memory(context.demand.bytes.expr() /
+                              (context.parameter("main") * context.main.expr()));
+  const Typed<Seconds> matrix = contraction_time(context);
+  return {.time = start + max(memory, matrix),
+          .terms = {{"start", start, {}}, {"memory", memory, {}}, {"matrix", matrix, {}}},
+          .launches = context.parameter("launches")};
+}
+
+/// Few rows of operands that no tensor copy can take: one pass over the weights on the vector engine.
+OpEstimate with_gemv(const OpContext& context, const MatmulShape& shape, OpEstimate tiled) {
+  const Expr rate = context.capacities.known("vector.fp32");
+  if (!rate) {
+    return tiled;
+  }
+  const Typed<Seconds> time(context.parameter("start", kSecond) +
+                            shape.weights / (context.parameter("main") * context.main.expr()) +
+                            context.demand.flops.expr() / (context.parameter("gemv") * rate));
+  tiled.time = min(tiled.time, time);
+  tiled.terms.push_back({"gemv", time, {}});
+  return tiled;
+}
+
+/// 1 if every row of every operand starts at a multiple of `bytes`.
+Expr is_aligned(const OpContext& context, const MatmulShape& shape, double bytes) {
+  const double input = context.dtype("a").bits / 8;
+  const double output = context.dtype("c").bits / 8;
+  return ir::less(ir::mod(shape.n * output, bytes) + ir::mod(shape.k * input, bytes), 1);
+}
+
+bool has_alignment_classes(const OpContext& context) {
+  return context.rate->field == "matrix.bf16" || context.rate->field == "matrix.fp16";
+}
+
+}  // namespace
+
+OpEstimate matmul(const OpContext& context) {
+  if (!context.rate || !chip_of(context)) {
+    return untiled(context);
+  }
+  const MatmulShape shape = shape_of(context);
+  const Expr aligned = is_aligned(context, shape, 16);
+  const bool surely = aligned.is_constant() && aligned.constant() != 0;
+  OpEstimate best = tiled_matmul(context, shape, Alignment::k16);
+  if (surely || !has_alignment_classes(context)) {
+    return best;
+  }
+  const OpEstimate by4 =
+      with_gemv(context, shape, tiled_matmul(context, shape, Alignment::k4));
+  const OpEstimate by2 =
+      with_gemv(context, shape, tiled_matmul(context, shape, Alignment::k2));
+  return choose(aligned, best, choose(is_aligned(context, shape, 4), by4, by2));
+}
+
+}  // namespace mansard::model::estimators

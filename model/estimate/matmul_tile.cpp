@@ -1,0 +1,268 @@
+#include <fmt/format.h>
+
+#include "model/estimate/matmul.hpp"
+
+namespace mansard::model::estimators {
+namespace {
+
+using ir::Expr;
+
+/// A kernel: a tile and how many parts K is split into.
+struct Kernel {
+  Expr n;
+  Expr m;
+  Expr rows;    ///< Of operands, that one processor loads.
+  Expr splits;  ///< 1 or 0.
+};
+
+struct Times {
+  Expr compute;
+  Expr memory;
+  Expr exposed;  ///< The part of the lesser of the two that does not hide.
+  Expr reduce;
+  Expr hot;      ///< What the power cap adds.
+  Expr total;    ///< With the start.
+  Expr is_considered;
+};
+
+/// sqrt(x) within 0.03 % on [1, 2.2]: the [2/2] Pade form at 1.
+Expr near_root(Expr x) { return (1 + 10 * x + 5 * x * x) / (5 + 10 * x + x * x); }
+
+/// (a^8 + b^8)^(1/8) within 0.2 %.
+Expr near_norm(Expr a, Expr b) {
+  constexpr double kSlope = 0.125;
+  constexpr double kBend = 0.0345;
+  const Expr greater = ir::max(a, b);
+  const Expr ratio = ir::min(a, b) / greater;
+  const Expr square = ratio * ratio;
+  const Expr eighth = square * square * (square * square);
+  return greater * (1 + eighth * (kSlope - kBend * eighth));
+}
+
+class Tiling {
+ public:
+  Tiling(const OpContext& context, MatmulShape shape, Alignment alignment)
+      : context_(context), shape_(shape), chip_(*chip_of(context)), alignment_(alignment) {
+    variant_ = context.variant();
+    if (alignment != Alignment::k16) {
+      variant_ += alignment == Alignment::k4 ? ".a4" : ".a2";
+    }
+    element_ = context.pool().constant(context.dtype("a").bits / 8, kByte);
+  }
+
+  Expr parameter(std::string_view name, const Dimension& dimension = kNumber) const {
+    return context_.parameter_of(variant_, name, dimension);
+  }
+  const std::string& variant() const { return variant_; }
+
+  Times times(const Kernel& kernel) const {
+    const Expr unsplit = ir::ceil_div(shape_.m, kernel.m) * ir::ceil_div(shape_.n, kernel.n) *
+                         shape_.batch;
+    const Expr parts = parts_of(unsplit);
+    const Expr split = ir::select(kernel.splits, parts, one());
+    const Expr tiles = unsplit * split;
+    Times t;
+    const Expr waves = ir::ceil_div(tiles, chip_.sms);
+    const Expr steps = ir::ceil_div(shape_.k, split * step_elements());
+    t.compute = waves * (steps * step_time(kernel) + parameter("prologue", kSecond) +
+                         parameter("epilogue", kSecond) * kernel.m * kernel.n);
+    t.memory = memory_time(tiles);
+    const Expr open = ir::min(parameter("exposed") + parameter("fill") * ir::min(stages(kernel) / (steps * waves), 1), 1);
+    t.exposed = open * ir::min(t.compute, t.memory);
+    const Expr body = ir::max(t.compute, t.memory) + t.exposed;
+    t.reduce = reduce_time(split);
+    const Expr start = parameter("start", kSecond);
+    t.hot = body * heat(t.compute / body, start + t.reduce + body);
+    t.total = start + t.reduce + body + t.hot;
+    t.is_considered = is_considered(kernel, unsplit, parts);
+    return t;
+  }
+
+ private:
+  Expr one() const { return context_.pool().constant(1); }
+  Expr line() const { return parameter("line", kByte); }
+  Expr step_elements() const { return line() / element_; }
+  /// Steps over the whole of K.
+  Expr depth() const { return shape_.k * element_ / line(); }
+
+  /// Parts into which K is split so that no processor idles, each of at least 4 steps.
+  Expr parts_of(Expr unsplit) const {
+    constexpr double kLeastSteps = 4;
+    const Expr idle = ir::floor_div(chip_.sms, unsplit);
+    const Expr filled = ir::min(ir::max(idle, 1), parameter("max_split"));
+    return ir::min(filled, ir::max(ir::floor(depth() / kLeastSteps), 1));
+  }
+
+  Expr step_time(const Kernel& kernel) const {
+    const Expr flops = 2 * kernel.m * kernel.n * step_elements() * context_.pool().unit(kFlop);
+    const Expr mma = flops * chip_.sms / (parameter("matrix") * context_.rate->peak.expr());
+    const Expr feed = kernel.rows * line() / feed_rate();
+    return ir::max(near_norm(mma, feed), parameter("tick", kSecond));
+  }
+
+  Expr moved_bytes() const {
+    const Expr local = shape_.inputs + shape_.outputs;
+    const Expr capacity = context_.capacities.known("l2.capacity");
+    const Expr miss = capacity ? share(2 * local / capacity - 1) : one();
+    return shape_.weights + miss * shape_.inputs +
+           ir::max(miss, parameter("write_back")) * shape_.outputs;
+  }
+
+  Expr memory_time(Expr tiles) const {
+    const Expr reached = parameter("main") * context_.main.expr();
+    const Expr port = feed_rate();
+    const auto rate = [&](Expr blocks) { return ir::min(reached, blocks * port); };
+    const Expr full = ir::floor_div(tiles, chip_.sms) * chip_.sms;
+    const Expr last = tiles - full;
+    const Expr time = moved_bytes() / tiles * (full / rate(chip_.sms) + last / rate(ir::max(last, 1)));
+    return time + ir::min(time, parameter("ramp", kSecond));
+  }
+
+  /// Rate at which the last-level cache feeds one processor: in bytes per clock where it was fitted, else a share of the cache's
+  /// bandwidth.
+  Expr feed_rate() const {
+    const Expr cache = context_.capacities.known("l2.measured_bandwidth");
+    if (!context_.parameters.has("matmul", variant_, "feed") && cache) {
+      return parameter("feed_share") * cache / chip_.sms;
+    }
+    const bool fitted = context_.parameters.has("matmul", variant_, "feed");
+    return parameter(fitted ? "feed" : "feed_else", kBytePerCycle) * chip_.clock;
+  }
+
+  /// K steps that shared memory holds.
+  Expr deepest(const Kernel& kernel) const {
+    const Expr capacity = context_.capacities.known("shared.capacity");
+    const Expr room = capacity ? capacity - parameter("reserve", kByte) : parameter("room", kByte);
+    return ir::floor(room / (kernel.rows * line()));
+  }
+
+  /// K steps in flight.
+  Expr stages(const Kernel& kernel) const {
+    constexpr double kMost = 16;
+    return ir::min(deepest(kernel), kMost);
+  }
+
+  Expr reduce_time(Expr split) const {
+    constexpr double kPartial = 4;
+    const Expr partial = shape_.m * shape_.n * shape_.batch * (split + 1) *
+                         context_.pool().constant(kPartial, kByte);
+    const Expr time = parameter("reduce", kSecond) +
+                      partial / (parameter("reduce_rate") * context_.main.expr());
+    return ir::select(ir::less(one(), split), time, context_.pool().constant(0, kSecond));
+  }
+
+  /// The share by which the power cap stretches a body that uses the matrix engine for `use` of its time.
+  Expr heat(Expr use, Expr time) const {
+    const Expr cap = context_.capacities.known("power.cap");
+    if (!cap || !is_capped_alone(context_.options)) {
+      return context_.pool().constant(0);
+    }
+    const Expr power = chip_.sms * chip_.clock * parameter("clock_energy", kJoule - kCycle) +
+                       context_.rate->peak.expr() * parameter("energy", kJoule - kFlop) * use;
+    const Expr over = near_root(ir::max(power / cap, 1));
+    return (over - 1) * use * time / (time + parameter("warm_up", kSecond));
+  }
+
+  Expr is_considered(const Kernel& kernel, Expr unsplit, Expr parts) const {
+    constexpr double kLeastTileM = 8;
+    constexpr double kLeastTileN = 64;
+    constexpr double kFewRows = 32;
+    const Expr is_deep = 1 - ir::less(depth(), parameter("deep"));
+    const Expr yes = one();
+    const auto all = [](Expr a, Expr b) { return a * b; };
+    const Expr padded_m = all(1 - ir::less(kernel.m, 2 * shape_.m), ir::less(context_.pool().constant(kLeastTileM), kernel.m));
+    const Expr padded_n = all(1 - ir::less(kernel.n, 2 * shape_.n), ir::less(context_.pool().constant(kLeastTileN), kernel.n));
+    const Expr idle = all(all(1 - kernel.splits, 1 - ir::less(chip_.sms, 2 * unsplit)),
+                          all(is_deep, ir::less(yes, parts)));
+    const Expr rows = all(all(ir::less(shape_.m, kFewRows + 1), ir::less(kernel.m, shape_.m)), is_deep);
+    const Expr shallow = ir::less(deepest(kernel), parameter("min_stages"));
+    return ir::less(padded_m + padded_n + idle + rows + shallow, 1);
+  }
+
+  const OpContext& context_;
+  MatmulShape shape_;
+  Chip chip_;
+  Alignment alignment_;
+  std::string variant_;
+  Expr element_;
+};
+
+/// The arguments of the functions that the table is reduced with.
+MatmulShape formal_shape(ir::ExprPool& pool) {
+  return {.batch = pool.symbol("matmul.b"),
+          .m = pool.symbol("matmul.m"),
+          .n = pool.symbol("matmul.n"),
+          .k = pool.symbol("matmul.k"),
+          .weights = pool.symbol("matmul.weights", kByte),
+          .inputs = pool.symbol("matmul.inputs", kByte),
+          .outputs = pool.symbol("matmul.outputs", kByte)};
+}
+
+std::vector<Expr> arguments_of(const MatmulShape& s) {
+  return {s.batch, s.m, s.n, s.k, s.weights, s.inputs, s.outputs};
+}
+
+constexpr double kRadix = 4096;  ///< Tile extents are below it.
+
+/// The function of that body; machines and regimes whose bodies differ get names of their own.
+const ir::Function& define(ir::ExprPool& pool, const std::string& name,
+                           const std::vector<Expr>& parameters, Expr body) {
+  std::string unique = name;
+  for (int i = 2;; ++i) {
+    const ir::Function* found = pool.find_function(unique);
+    if (found == nullptr) {
+      return pool.define(unique, parameters, body);
+    }
+    if (found->body() == body) {
+      return *found;
+    }
+    unique = fmt::format("{}.{}", name, i);
+  }
+}
+
+/// The kernel that the library runs: the considered one of least time.
+Kernel choose_kernel(const OpContext& context, const MatmulShape& shape, Alignment alignment) {
+  constexpr double kNever = 1e6;  // s
+  ir::ExprPool& pool = context.pool();
+  const ir::Table& table = tile_table(context, alignment);
+  const MatmulShape formal = formal_shape(pool);
+  const Kernel kernel{pool.symbol("tile_n"), pool.symbol("tile_m"),
+                      pool.symbol("operand_rows"), pool.symbol("splits")};
+  const Tiling tiling(context, formal, alignment);
+  std::vector<Expr> parameters{kernel.n, kernel.m, kernel.rows, kernel.splits};
+  const std::vector<Expr> formals = arguments_of(formal);
+  parameters.insert(parameters.end(), formals.begin(), formals.end());
+  const Times times = tiling.times(kernel);
+  const ir::Function& time =
+      define(pool, "matmul." + tiling.variant(), parameters,
+             ir::select(times.is_considered, times.total, pool.constant(kNever, kSecond)));
+  const ir::Function& code = pool.define(
+      "matmul.kernel", parameters, ((kernel.n * kRadix + kernel.m) * kRadix + kernel.rows) * 2 + kernel.splits);
+  const Expr chosen =
+      pool.reduce(ir::Reduction::kAtMin, table, time, arguments_of(shape), &code);
+  const Expr shape_code = ir::floor_div(chosen, 2);
+  const Expr extents = ir::floor_div(shape_code, kRadix);
+  return {.n = ir::floor_div(extents, kRadix),
+          .m = ir::mod(extents, kRadix),
+          .rows = ir::mod(shape_code, kRadix),
+          .splits = ir::mod(chosen, 2)};
+}
+
+}  // namespace
+
+OpEstimate tiled_matmul(const OpContext& context, const MatmulShape& shape, Alignment alignment) {
+  const Tiling tiling(context, shape, alignment);
+  const Times times = tiling.times(choose_kernel(context, shape, alignment));
+  const auto term = [](std::string_view name, Expr time) {
+    return Term{std::string(name), Typed<Seconds>(time), {}};
+  };
+  return {.time = Typed<Seconds>(times.total),
+          .terms = {term("start", tiling.parameter("start", kSecond)), term("memory", times.memory),
+                    term("matrix", times.compute), term("exposed", times.exposed),
+                    term("reduce", times.reduce), term("power", times.hot)},
+          .launches = context.parameter("launches"),
+          .below = tiling.parameter("interval.low"),
+          .above = tiling.parameter("interval.high")};
+}
+
+}  // namespace mansard::model::estimators
