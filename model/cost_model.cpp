@@ -146,7 +146,7 @@ class Builder {
     cost.estimate = max(cost.bound, result.time);
     cost.estimate_terms = std::move(result.terms);
     cost.launches = result.launches;
-    cost.host = host_time(context, cost.launches);
+    cost.host = host_time(context, result.calls);
     cost.low = max(cost.bound, Typed<Seconds>(cost.estimate.expr() / result.below));
     cost.high = Typed<Seconds>(cost.estimate.expr() * result.above);
     const OpEnergy energy = energy_of(context, cost.estimate, result.busy);

@@ -81,8 +81,9 @@ class Collector {
                          .least = bytes_for(def.touched_least ? def.touched_least : def.touched)};
     const bool stays = tensor.role == ir::Role::kActivation && !boundary_[ir::index(result.tensor)];
     result.main = stays ? when_larger(tensor, result.bytes) : result.bytes;
-    result.main_least =
-        stays || !weights_cross_ ? when_larger(tensor, result.least) : result.least;
+    result.main_least = !weights_cross_ ? beyond_cache(result.least)
+                        : stays         ? when_larger(tensor, result.least)
+                                        : result.least;
     return result;
   }
 
@@ -90,6 +91,11 @@ class Collector {
   Typed<Bytes> when_larger(const ir::Tensor& tensor, Typed<Bytes> bytes) const {
     const Expr whole = ir::bytes_of(*tensor.dtype, graph_.elements(tensor));
     return Typed<Bytes>(ir::select(ir::less(last_level_, whole), bytes.expr(), zero(kByte)));
+  }
+
+  /// What a repeated op must fetch again: all but a cache full.
+  Typed<Bytes> beyond_cache(Typed<Bytes> bytes) const {
+    return Typed<Bytes>(ir::max(bytes.expr() - last_level_, zero(kByte)));
   }
 
   Expr link_bytes(const ir::Op& op) const {

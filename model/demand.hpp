@@ -43,8 +43,9 @@ struct DemandOptions {
   /// Tensors that come from outside the graph or leave it cross device memory. False for one op measured alone, whose inputs a
   /// neighbour has just written.
   bool boundary_crosses = true;
-  /// Weights, caches and state cross device memory whatever their size. False for an op repeated alone, whose operands may
-  /// stay in the last-level cache from one run to the next: then `least` counts them only when they are larger than it.
+  /// Weights, caches and state cross device memory whatever their size. False for an op repeated
+  /// alone: up to a cache full of each operand may stay from one run to the next, and `least` leaves
+  /// it out.
   bool weights_cross = true;
 };
 

@@ -110,8 +110,9 @@ ir::Graph grouped_matmul(const ir::Measurement& row) {
       .take();
 }
 
-/// A fused expert layer on one rank: up (and gate), activation, down. Experts split over `ep` ranks, their width over `tp`. The bound takes
-/// the fewest experts that a rank can be asked for: none of the others', so the rows of its share at one expert each.
+/// A fused expert layer on one rank: up (and gate), activation, down. Experts are split over `ep`
+/// ranks, their width over `tp`. The files do not say which experts a run touched: the bound takes
+/// the fewest.
 ir::Graph moe(const ir::Measurement& row) {
   GraphMaker maker(row);
   const RowTypes types = row_types(row.dtype);
@@ -129,7 +130,7 @@ ir::Graph moe(const ir::Measurement& row) {
   const Expr expected =
       balanced ? ir::min(held, ir::max(rows, 1))
                : held * (1 - ir::pow(1 - top_k / all, tokens));
-  const Expr fewest = balanced ? ir::min(held, rows) : ir::min(top_k / ep, held);
+  const Expr fewest = ir::min(top_k / ep, held);
   maker.op("grouped_matmul",
            {{"m", rows}, {"n", gates * width}, {"k", hidden}, {"e", held}, {"u", expected}, {"l", fewest}},
            {{"w", types.weight}});

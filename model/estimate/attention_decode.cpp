@@ -50,6 +50,7 @@ class Decode {
     return {.time = time,
             .terms = std::move(terms),
             .launches = parameter("launches") + reductions,
+            .calls = parameter("launches"),
             .below = factor("interval.small.low", "interval.low"),
             .above = factor("interval.small.high", "interval.high")};
   }

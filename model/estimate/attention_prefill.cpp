@@ -31,6 +31,7 @@ class Prefill {
                       {"power", power, {}},
                       {"copy", copy, {}}},
             .launches = parameter("launches"),
+            .calls = parameter("launches"),
             .below = parameter("interval.low"),
             .above = parameter("interval.high")};
   }

@@ -110,6 +110,9 @@ OpEstimate estimate(const OpContext& context) {
     result.below = context.parameter("interval.low");
     result.above = context.parameter("interval.high");
   }
+  if (!result.calls) {
+    result.calls = result.launches;
+  }
   return issued(context, std::move(result));
 }
 

@@ -52,6 +52,7 @@ struct OpEstimate {
   Typed<Seconds> time;  ///< As one of many equal kernels in a CUDA graph: their gap is in it.
   std::vector<Term> terms;
   ir::Expr launches;    ///< Kernels.
+  ir::Expr calls = {};  ///< Calls that the host makes to issue them; absent: as many as kernels.
   Typed<Seconds> busy = {};  ///< The part of `time` in which instructions keep the processors busy; absent: none.
   ir::Expr below = {};  ///< estimate / below and estimate * above are the interval; absent: `interval.low` and
   ir::Expr above = {};  ///< `interval.high` of the class.

@@ -19,7 +19,7 @@ void add_gap(const OpContext& context, OpEstimate& op) {
 }
 
 void wait_for_host(const OpContext& context, OpEstimate& op) {
-  const Typed<Seconds> host = host_time(context, op.launches);
+  const Typed<Seconds> host = host_time(context, op.calls);
   op.time = max(op.time, host);
   op.terms.push_back({"host", host, {}});
 }
@@ -32,12 +32,12 @@ void leave_out_gap(const OpContext& context, OpEstimate& op) {
 
 }  // namespace
 
-Typed<Seconds> host_time(const OpContext& context, ir::Expr launches) {
+Typed<Seconds> host_time(const OpContext& context, ir::Expr calls) {
   switch (context.options.mode) {
     case Mode::kStream:
-      return Typed<Seconds>(launches * launch_parameter(context, "stream"));
+      return Typed<Seconds>(calls * launch_parameter(context, "stream"));
     case Mode::kEager:
-      return Typed<Seconds>(launches * launch_parameter(context, "eager"));
+      return Typed<Seconds>(calls * launch_parameter(context, "eager"));
     case Mode::kGraph:
     case Mode::kKernel:
       break;

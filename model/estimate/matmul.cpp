@@ -35,6 +35,7 @@ OpEstimate with_gemv(const OpContext& context, const MatmulShape& shape, OpEstim
     return tiled;
   }
   const Typed<Seconds> time(context.parameter("start", kSecond) +
+                            context.parameter("prologue", kSecond) +
                             shape.weights / (context.parameter("main") * context.main.expr()) +
                             context.demand.flops.expr() / (context.parameter("gemv") * rate));
   tiled.time = min(tiled.time, time);

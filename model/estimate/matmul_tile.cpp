@@ -55,6 +55,16 @@ class Tiling {
   }
   const std::string& variant() const { return variant_; }
 
+  /// A factor of the interval: of the regime that the times are in, short ("launch"), bound by memory or by the engine.
+  Expr interval(const Times& times, std::string_view side) const {
+    constexpr double kShort = 6e-6;  // s
+    const auto of = [&](std::string_view regime) {
+      return parameter(fmt::format("interval.{}.{}", regime, side));
+    };
+    const Expr longer = ir::select(ir::less(times.compute, times.memory), of("memory"), of("engine"));
+    return ir::select(ir::less(times.total, kShort), of("launch"), longer);
+  }
+
   Times times(const Kernel& kernel) const {
     const Expr unsplit = ir::ceil_div(shape_.m, kernel.m) * ir::ceil_div(shape_.n, kernel.n) *
                          shape_.batch;
@@ -261,8 +271,8 @@ OpEstimate tiled_matmul(const OpContext& context, const MatmulShape& shape, Alig
                     term("matrix", times.compute), term("exposed", times.exposed),
                     term("reduce", times.reduce), term("power", times.hot)},
           .launches = context.parameter("launches"),
-          .below = tiling.parameter("interval.low"),
-          .above = tiling.parameter("interval.high")};
+          .below = tiling.interval(times, "low"),
+          .above = tiling.interval(times, "high")};
 }
 
 }  // namespace mansard::model::estimators

@@ -88,9 +88,14 @@ OpEstimate choose(Expr condition, const OpEstimate& yes, const OpEstimate& no) {
   };
   const Typed<Seconds> none(condition.pool().constant(0, kSecond));
   OpEstimate result{.time = pick(yes.time, no.time),
-                    .launches = ir::select(condition, yes.launches, no.launches),
-                    .below = ir::select(condition, yes.below, no.below),
-                    .above = ir::select(condition, yes.above, no.above)};
+                    .launches = ir::select(condition, yes.launches, no.launches)};
+  if (yes.calls && no.calls) {
+    result.calls = ir::select(condition, yes.calls, no.calls);
+  }
+  if (yes.below && no.below) {
+    result.below = ir::select(condition, yes.below, no.below);
+    result.above = ir::select(condition, yes.above, no.above);
+  }
   std::vector<Term> rest = no.terms;
   for (const Term& term : yes.terms) {
     const auto other = std::ranges::find(rest, term.resource, &Term::resource);

@@ -26,6 +26,7 @@ class Kernel {
     return {.time = Typed<Seconds>(total.expr() * ir::min(launches_, 1)),
             .terms = std::move(terms),
             .launches = launches_,
+            .calls = launches_ * parameter("calls"),
             .busy = busy,
             .below = ir::select(is_small, parameter("interval.small.low"), parameter("interval.low")),
             .above =
