@@ -1,14 +1,18 @@
 include(GNUInstallDirs)
 set(MANSARD_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/mansard-${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
-# mansard_library(FOLDER [PUBLIC target...] [PRIVATE target...])
+# mansard_library(FOLDER [PUBLIC target...] [PRIVATE target...] [EXCLUDE folder...])
 # The static library mansard_FOLDER, also called mansard::FOLDER, of every .cpp (but main.cpp) and .hpp below the
-# current folder. Headers are included from the root of the tree: "ir/expr.hpp".
+# current folder, less the folders named. Headers are included from the root of the tree: "ir/expr.hpp".
 function(mansard_library folder)
-  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.hpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  foreach(excluded IN LISTS arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${excluded}/")
+    list(FILTER headers EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${excluded}/")
+  endforeach()
   if(NOT sources)
     set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
     file(CONFIGURE OUTPUT ${sources} CONTENT "")

@@ -18,7 +18,8 @@ struct Masked {
   Expr keys;
 };
 
-/// The columns q_len, kv_len, causal (1 or 0) and window (0: none) as query-key pairs and keys read.
+/// The columns q_len, kv_len, causal (1 or 0) and window (0: none) as query-key pairs and keys
+/// read.
 Masked masked(GraphMaker& maker) {
   const Expr q = maker.column("q_len");
   const Expr kv = maker.column("kv_len");
@@ -61,7 +62,8 @@ ir::Graph attention(const ir::Measurement& row) {
       .take();
 }
 
-/// Decode in the latent space (512 + 64); prefill with keys of 192 and values of 128 for every head.
+/// Decode in the latent space (512 + 64); prefill with keys of 192 and values of 128 for every
+/// head.
 ir::Graph mla_attention(const ir::Measurement& row) {
   constexpr double kLatent = 512;
   constexpr double kRotary = 64;
@@ -128,14 +130,21 @@ ir::Graph moe(const ir::Measurement& row) {
   const bool balanced = row.phase == "balanced";
   // Balanced routing spreads rows over all experts; otherwise uniform random routing is expected.
   const Expr expected =
-      balanced ? ir::min(held, ir::max(rows, 1))
-               : held * (1 - ir::pow(1 - top_k / all, tokens));
+      balanced ? ir::min(held, ir::max(rows, 1)) : held * (1 - ir::pow(1 - top_k / all, tokens));
   const Expr fewest = ir::min(top_k / ep, held);
   maker.op("grouped_matmul",
-           {{"m", rows}, {"n", gates * width}, {"k", hidden}, {"e", held}, {"u", expected}, {"l", fewest}},
+           {{"m", rows},
+            {"n", gates * width},
+            {"k", hidden},
+            {"e", held},
+            {"u", expected},
+            {"l", fewest}},
            {{"w", types.weight}});
-  maker.op("elementwise",
-           {{"n", rows * width}, {"i", gates * rows * width}, {"a", maker.number(3)}, {"s", maker.number(2)}})
+  maker
+      .op("elementwise", {{"n", rows * width},
+                          {"i", gates * rows * width},
+                          {"a", maker.number(3)},
+                          {"s", maker.number(2)}})
       .attribute("function", "silu_mul");
   maker.op("grouped_matmul",
            {{"m", rows}, {"n", hidden}, {"k", width}, {"e", held}, {"u", expected}, {"l", fewest}},

@@ -55,22 +55,42 @@ ir::Graph normalisation(const ir::Measurement& row, double arithmetic, double bi
 
 }  // namespace
 
-ir::Graph add(const ir::Measurement& row) { return pointwise(row, {.read = 2, .arithmetic = 1}); }
-ir::Graph arithmetic(const ir::Measurement& row) { return add(row); }
-ir::Graph triad(const ir::Measurement& row) { return pointwise(row, {.read = 2, .arithmetic = 2}); }
-ir::Graph scalar_arithmetic(const ir::Measurement& row) { return pointwise(row, {.arithmetic = 1}); }
-ir::Graph power(const ir::Measurement& row) { return pointwise(row, {.read = 2, .special = 2}); }
-ir::Graph scalar_power(const ir::Measurement& row) { return pointwise(row, {.arithmetic = 1}); }
-ir::Graph tanh(const ir::Measurement& row) { return pointwise(row, {.special = 1}); }
+ir::Graph add(const ir::Measurement& row) {
+  return pointwise(row, {.read = 2, .arithmetic = 1});
+}
+ir::Graph arithmetic(const ir::Measurement& row) {
+  return add(row);
+}
+ir::Graph triad(const ir::Measurement& row) {
+  return pointwise(row, {.read = 2, .arithmetic = 2});
+}
+ir::Graph scalar_arithmetic(const ir::Measurement& row) {
+  return pointwise(row, {.arithmetic = 1});
+}
+ir::Graph power(const ir::Measurement& row) {
+  return pointwise(row, {.read = 2, .special = 2});
+}
+ir::Graph scalar_power(const ir::Measurement& row) {
+  return pointwise(row, {.arithmetic = 1});
+}
+ir::Graph tanh(const ir::Measurement& row) {
+  return pointwise(row, {.special = 1});
+}
 ir::Graph gelu(const ir::Measurement& row) {
   return pointwise(row, {.arithmetic = 4, .special = 1});
 }
 ir::Graph silu_mul(const ir::Measurement& row) {
   return pointwise(row, {.read = 2, .arithmetic = 3, .special = 2});
 }
-ir::Graph copy(const ir::Measurement& row) { return pointwise(row, {}); }
-ir::Graph copy_rows(const ir::Measurement& row) { return pointwise(row, {}); }
-ir::Graph fill(const ir::Measurement& row) { return pointwise(row, {.read = 0}); }
+ir::Graph copy(const ir::Measurement& row) {
+  return pointwise(row, {});
+}
+ir::Graph copy_rows(const ir::Measurement& row) {
+  return pointwise(row, {});
+}
+ir::Graph fill(const ir::Measurement& row) {
+  return pointwise(row, {.read = 0});
+}
 
 ir::Graph cast(const ir::Measurement& row) {
   GraphMaker maker(row);
@@ -80,12 +100,22 @@ ir::Graph cast(const ir::Measurement& row) {
   return maker.attribute("function", row.op).take();
 }
 
-ir::Graph sum(const ir::Measurement& row) { return reduction(row, nullptr); }
-ir::Graph row_sum(const ir::Measurement& row) { return reduction(row, "rows"); }
-ir::Graph column_sum(const ir::Measurement& row) { return reduction(row, "cols"); }
+ir::Graph sum(const ir::Measurement& row) {
+  return reduction(row, nullptr);
+}
+ir::Graph row_sum(const ir::Measurement& row) {
+  return reduction(row, "rows");
+}
+ir::Graph column_sum(const ir::Measurement& row) {
+  return reduction(row, "cols");
+}
 
-ir::Graph rmsnorm(const ir::Measurement& row) { return normalisation(row, 3, 0); }
-ir::Graph layernorm(const ir::Measurement& row) { return normalisation(row, 5, 1); }
+ir::Graph rmsnorm(const ir::Measurement& row) {
+  return normalisation(row, 3, 0);
+}
+ir::Graph layernorm(const ir::Measurement& row) {
+  return normalisation(row, 5, 1);
+}
 
 ir::Graph softmax(const ir::Measurement& row) {
   GraphMaker maker(row);
@@ -96,18 +126,16 @@ ir::Graph softmax(const ir::Measurement& row) {
 ir::Graph rope(const ir::Measurement& row) {
   GraphMaker maker(row);
   return maker
-      .op("rope", {{"t", maker.column("rows")},
-                   {"r", maker.column("rows")},
-                   {"d", maker.column("cols")}})
+      .op("rope",
+          {{"t", maker.column("rows")}, {"r", maker.column("rows")}, {"d", maker.column("cols")}})
       .take();
 }
 
 ir::Graph embedding(const ir::Measurement& row) {
   GraphMaker maker(row);
   return maker
-      .op("embedding", {{"t", maker.column("rows")},
-                        {"c", maker.column("cols")},
-                        {"n", maker.column("rows")}})
+      .op("embedding",
+          {{"t", maker.column("rows")}, {"c", maker.column("cols")}, {"n", maker.column("rows")}})
       .take();
 }
 

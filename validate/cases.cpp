@@ -1,6 +1,7 @@
 #include "validate/cases.hpp"
 
 #include <array>
+
 #include <fmt/format.h>
 
 #include "validate/case_graphs.hpp"

@@ -1,6 +1,7 @@
 #include "validate/class_model.hpp"
 
 #include <array>
+
 #include <fmt/format.h>
 
 #include "model/plan.hpp"
@@ -44,7 +45,8 @@ model::Mode mode_of(const std::string& mode) {
   return mode == "kernel" ? model::Mode::kKernel : model::Mode::kGraph;
 }
 
-/// The plain roofline's two terms, summed over ops: contractions at the dense rate, operands at device memory's bandwidth.
+/// The plain roofline's two terms, summed over ops: contractions at the dense rate, operands at
+/// device memory's bandwidth.
 struct Roofline {
   Expr compute;
   Expr memory;
@@ -56,8 +58,7 @@ Roofline roofline_of(const model::CostModel& cost, Expr bandwidth) {
   for (const model::OpCost& op : cost.ops) {
     const double count = cost.count(op);
     if (op.rate) {
-      result.compute =
-          result.compute + count * (op.demand.flops.expr() / op.rate->quoted.expr());
+      result.compute = result.compute + count * (op.demand.flops.expr() / op.rate->quoted.expr());
     }
     result.memory = result.memory + count * (op.demand.bytes.expr() / bandwidth);
   }
@@ -91,13 +92,24 @@ Result<ClassModel> ClassModel::build(const ir::Measurement& row, const hardware:
   }
   const Roofline roofline = roofline_of(*cost, *bandwidth);
   std::vector<Expr> roots{cost->bound.expr(), cost->low.expr(), cost->estimate.expr(),
-                          cost->high.expr(), roofline.compute,  roofline.memory};
+                          cost->high.expr(),  roofline.compute, roofline.memory};
   return ClassModel(std::move(*cost), std::move(roots));
 }
 
-Comparison ClassModel::compare(const ir::Measurement& row) {
+std::vector<double> ClassModel::values(const ir::Measurement& row) const {
+  const ir::Bindings columns = bindings_of(row);
+  std::vector<double> result;
+  result.reserve(symbols().size());
+  for (const Expr symbol : symbols()) {
+    const double* value = columns.find(symbol->symbol);
+    result.push_back(value != nullptr ? *value : *cost_.machine_values.find(symbol->symbol));
+  }
+  return result;
+}
+
+Comparison ClassModel::compare(const ir::Measurement& row, std::span<const double> values) {
   std::array<double, 6> out{};
-  evaluator_.evaluate(cost_.bindings(bindings_of(row)), out);
+  evaluator_.evaluate(values, out);
   return {.row = &row,
           .bound = out[0],
           .low = out[1],

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "ir/expr_eval.hpp"
@@ -12,13 +13,21 @@ namespace mansard::validate {
 /// The model of a class of rows, built once and evaluated at each.
 class ClassModel {
  public:
-  /// Errors: an op that the model does not know, a figure that the machine lacks, a plan that cannot run.
+  /// Errors: an op that the model does not know, a figure that the machine lacks, a plan that
+  /// cannot run.
   [[nodiscard]] static Result<ClassModel> build(const ir::Measurement& row,
                                                 const hardware::Machine& machine,
                                                 const model::Calibration& calibration,
                                                 const ValidateOptions& options);
 
-  [[nodiscard]] Comparison compare(const ir::Measurement& row);
+  /// What the expressions read, in the order of `values`.
+  [[nodiscard]] std::span<const ir::Expr> symbols() const { return evaluator_.symbols(); }
+  /// The values of the symbols at a row: its columns, the machine's figures, the calibration.
+  [[nodiscard]] std::vector<double> values(const ir::Measurement& row) const;
+
+  [[nodiscard]] Comparison compare(const ir::Measurement& row) { return compare(row, values(row)); }
+  /// As above with other values than the row's own, to see what a parameter does.
+  [[nodiscard]] Comparison compare(const ir::Measurement& row, std::span<const double> values);
 
  private:
   ClassModel(model::CostModel cost, std::vector<ir::Expr> roots)

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "validate/baseline.hpp"
+#include "validate/calibrate.hpp"
 #include "validate/cases.hpp"
 #include "validate/class_model.hpp"
 
@@ -23,11 +24,14 @@ double quantile(std::vector<double> values, double q) {
     return 0;
   }
   const auto rank = static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank),
+                   values.end());
   return values[rank];
 }
 
-double log_error(const Comparison& c) { return std::abs(std::log(c.estimate / c.row->median_s)); }
+double log_error(const Comparison& c) {
+  return std::abs(std::log(c.estimate / c.row->median_s));
+}
 
 Errors errors_of_rows(const std::vector<Comparison>& comparisons) {
   std::vector<double> estimates;
@@ -110,6 +114,8 @@ class Comparer {
       return;
     }
     report.comparisons.push_back(model->compare(row));
+    report.calibrated_on_these_rows =
+        report.calibrated_on_these_rows || calibration_.saw(row_hash(row));
   }
 
   Report finish() {
@@ -161,9 +167,10 @@ std::string without_version(const std::string& implementation) {
   if (dash == std::string::npos || dash + 1 == implementation.size()) {
     return implementation;
   }
-  const bool version = implementation.find_first_not_of("0123456789.", dash + 1) ==
-                       std::string::npos;
-  // "flash-attention-2" is a name: a major number alone is part of it unless the library is known by its version.
+  const bool version =
+      implementation.find_first_not_of("0123456789.", dash + 1) == std::string::npos;
+  // "flash-attention-2" is a name: a major number alone is part of it unless the library is known
+  // by its version.
   const bool named = implementation.rfind('-', dash - 1) != std::string::npos &&
                      implementation.find('.', dash) == std::string::npos;
   return version && !named ? implementation.substr(0, dash) : implementation;

@@ -58,7 +58,7 @@ struct ClassReport {
   double roofline_mape = 0;
   double three_constant_mape = 0;  ///< Two efficiencies and a start time, fitted on these rows.
   std::vector<std::string> skip_reasons;
-  std::vector<Comparison> worst;       ///< By log error, greatest first.
+  std::vector<Comparison> worst;  ///< By log error, greatest first.
   std::vector<Comparison> violations;
   std::vector<Comparison> comparisons;  ///< Every row, in file order, flagged ones too.
 };

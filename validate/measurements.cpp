@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
 #include <optional>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace mansard::validate {
 namespace {
@@ -107,7 +108,7 @@ std::vector<std::string> split_flags(std::string_view text) {
 std::string* text_field(ir::Measurement& m, std::string_view column) {
   struct Field {
     std::string_view column;
-    std::string ir::Measurement::*field;
+    std::string ir::Measurement::* field;
   };
   static constexpr Field kFields[] = {
       {"machine", &ir::Measurement::machine},
@@ -145,10 +146,10 @@ class RowReader {
 
   std::optional<ir::Measurement> read(const std::vector<Cell>& cells) {
     if (cells.size() != header_.size()) {
-      error("ragged-row",
-            fmt::format("expected {} cells as in the header, found {}", header_.size(),
-                        cells.size()),
-            cells.back().location);
+      error(
+          "ragged-row",
+          fmt::format("expected {} cells as in the header, found {}", header_.size(), cells.size()),
+          cells.back().location);
       return std::nullopt;
     }
     ir::Measurement result;

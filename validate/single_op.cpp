@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+
 #include <fmt/format.h>
 
 namespace mansard::validate {
@@ -46,8 +47,12 @@ GraphMaker::GraphMaker(const ir::Measurement& row)
   graph_.facts.activations = ir::find_dtype("bf16");
 }
 
-ir::Expr GraphMaker::column(std::string_view name) { return graph_.pool().symbol(name); }
-ir::Expr GraphMaker::number(double value) { return graph_.pool().constant(value); }
+ir::Expr GraphMaker::column(std::string_view name) {
+  return graph_.pool().symbol(name);
+}
+ir::Expr GraphMaker::number(double value) {
+  return graph_.pool().constant(value);
+}
 
 GraphMaker& GraphMaker::op(std::string_view kind, std::initializer_list<Dim> dims,
                            std::initializer_list<Override> dtypes,

@@ -18,7 +18,7 @@ class GraphMaker {
 
   [[nodiscard]] ir::Expr column(std::string_view name);
   [[nodiscard]] ir::Expr number(double value);
-  [[nodiscard]] const ir::Dtype& dtype() const { return *dtype_; }          ///< Of inputs.
+  [[nodiscard]] const ir::Dtype& dtype() const { return *dtype_; }  ///< Of inputs.
   [[nodiscard]] const ir::Dtype& out_dtype() const { return *out_dtype_; }
   [[nodiscard]] const ir::Dtype& kv_dtype() const { return *kv_dtype_; }
 
@@ -30,8 +30,8 @@ class GraphMaker {
     std::string_view operand;
     const ir::Dtype* dtype;
   };
-  /// Adds an op of that kind. Each required operand becomes a tensor of exactly the elements it touches (weights of `optional` too), of the row's dtype
-  /// unless overridden.
+  /// Adds an op of that kind. Each required operand becomes a tensor of exactly the elements it
+  /// touches (weights of `optional` too), of the row's dtype unless overridden.
   GraphMaker& op(std::string_view kind, std::initializer_list<Dim> dims,
                  std::initializer_list<Override> dtypes = {},
                  std::initializer_list<std::string_view> optional = {});
@@ -48,7 +48,8 @@ class GraphMaker {
   const ir::Dtype* kv_dtype_;
 };
 
-/// The storage types of a row whose dtype column names a combination ("w4a16_mxfp4": bf16 activations, mxfp4 weights).
+/// The storage types of a row whose dtype column names a combination ("w4a16_mxfp4": bf16
+/// activations, mxfp4 weights).
 struct RowTypes {
   const ir::Dtype* activation;
   const ir::Dtype* weight;

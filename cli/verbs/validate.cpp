@@ -1,14 +1,12 @@
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <map>
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
+#include "cli/measurements.hpp"
 #include "cli/options.hpp"
 #include "cli/verb.hpp"
 #include "cli/views/validation.hpp"
-#include "support/units.hpp"
 #include "validate/compare.hpp"
-#include "validate/measurements.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -20,39 +18,6 @@ struct Options {
   Format format = Format::kTable;
   std::optional<double> tolerance;  ///< Largest mean error of any class, per cent.
 };
-
-Result<std::vector<ir::Measurement>> read_all(const std::vector<std::string>& paths) {
-  std::vector<ir::Measurement> rows;
-  Diagnostics errors;
-  for (const std::string& path : paths) {
-    auto read = read_file(path).and_then(
-        [](std::shared_ptr<const SourceFile> file) { return validate::read_measurements(file); });
-    if (read) {
-      std::move(read->begin(), read->end(), std::back_inserter(rows));
-    } else {
-      errors.insert(errors.end(), read.error().begin(), read.error().end());
-    }
-  }
-  if (!errors.empty()) {
-    return failure(std::move(errors));
-  }
-  return rows;
-}
-
-/// Models of steps: built-in by name, unless `--model NAME=FILE` gives another.
-validate::ModelSource model_source(const std::vector<std::string>& given) {
-  std::map<std::string, std::string> paths;
-  for (const std::string& text : given) {
-    const std::size_t equals = text.find('=');
-    paths[text.substr(0, equals)] = equals == std::string::npos ? text : text.substr(equals + 1);
-  }
-  return [paths](const std::string& model, const std::string& phase) {
-    const auto found = paths.find(model);
-    return frontend::import_model(
-        found == paths.end() ? model : found->second,
-        phase == "prefill" ? frontend::Phase::kPrefill : frontend::Phase::kDecode);
-  };
-}
 
 bool exceeded(const validate::Report& report, double tolerance) {
   for (const validate::ClassReport& c : report.classes) {
@@ -83,7 +48,7 @@ Outcome show(const validate::Report& report, const Options& options) {
 }
 
 Outcome validate_files(const Options& options) {
-  auto rows = read_all(options.files);
+  auto rows = read_measurement_files(options.files);
   if (!rows) {
     return failed(rows.error());
   }
@@ -98,7 +63,7 @@ Outcome validate_files(const Options& options) {
   auto report = validate::compare(*rows, *machine, *calibration,
                                   {.regime = cost_options(options.machine).regime,
                                    .implementation = options.machine.implementation,
-                                   .models = model_source(options.models)});
+                                   .models = step_models(options.models)});
   return report ? show(*report, options) : failed(report.error());
 }
 

@@ -3,12 +3,17 @@
 #include "cli/views/text_table.hpp"
 #include "cli/views/validation.hpp"
 #include "support/units.hpp"
+#include "validate/calibrate.hpp"
 
 namespace mansard::cli {
 namespace {
 
-std::string percent(double fraction) { return fmt::format("{:.1f}", 100 * fraction); }
-std::string seconds(double value) { return format_measure(value, kSecond); }
+std::string percent(double fraction) {
+  return fmt::format("{:.1f}", 100 * fraction);
+}
+std::string seconds(double value) {
+  return format_measure(value, kSecond);
+}
 
 std::string class_name(const validate::ClassReport& c) {
   return fmt::format("{} {}{}{}", c.op, c.dtype, c.phase.empty() ? "" : " ", c.phase);
@@ -54,18 +59,18 @@ std::string summary(const validate::Report& report) {
 }  // namespace
 
 std::string validation_table(const validate::Report& report) {
-  std::string text = fmt::format("{} ({}), errors in % of |estimate/measured - 1|\n\n",
-                                 report.machine,
-                                 report.calibration.empty() ? "not calibrated"
-                                                            : "calibration " + report.calibration);
+  std::string text = fmt::format(
+      "{} ({}), errors in % of |estimate/measured - 1|\n\n", report.machine,
+      report.calibration.empty() ? "not calibrated" : "calibration " + report.calibration);
   text += summary(report);
   for (const validate::ClassReport& c : report.classes) {
     text += fmt::format("\n{} {} {}", class_name(c), c.implementation, c.mode);
     text += c.calibrated_on_these_rows ? ", calibrated on these rows" : "";
-    text += c.skipped > 0 ? fmt::format(", {} skipped ({})", c.skipped, c.skip_reasons.front()) : "";
-    text += c.flagged > 0 ? fmt::format(", {} flagged (mean {} %)", c.flagged,
-                                        percent(c.flagged_errors.mape))
-                          : "";
+    text +=
+        c.skipped > 0 ? fmt::format(", {} skipped ({})", c.skipped, c.skip_reasons.front()) : "";
+    text += c.flagged > 0
+                ? fmt::format(", {} flagged (mean {} %)", c.flagged, percent(c.flagged_errors.mape))
+                : "";
     text += "\n";
     for (const validate::Comparison& row : c.worst) {
       text += row_line(row);
@@ -87,13 +92,14 @@ std::string validation_table(const validate::Report& report) {
 std::string validation_csv(const validate::Report& report) {
   std::string text =
       "line,op,dtype,implementation,mode,phase,flags,shape,measured_s,bound_s,low_s,estimate_s,"
-      "high_s\n";
+      "high_s,hash\n";
   for (const validate::ClassReport& c : report.classes) {
     for (const validate::Comparison& row : c.comparisons) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}\n",
                           line_column(row.row->location).line, c.op, c.dtype, c.implementation,
                           c.mode, c.phase, fmt::join(row.row->flags, ";"), shape_of(*row.row),
-                          row.row->median_s, row.bound, row.low, row.estimate, row.high);
+                          row.row->median_s, row.bound, row.low, row.estimate, row.high,
+                          validate::row_hash(*row.row));
     }
   }
   return text;
