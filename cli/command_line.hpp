@@ -13,8 +13,8 @@ namespace mansard::cli {
 
 /// An option or a positional argument.
 struct Argument {
-  std::vector<std::string> names;  ///< "--batch", "-b"; empty if it is positional.
-  std::string value;               ///< Stands for its value: "N", "MACHINE"; "" of a flag.
+  std::vector<std::string> names;    ///< "--batch", "-b"; empty if it is positional.
+  std::string value;                 ///< Stands for its value: "N", "MACHINE"; "" of a flag.
   std::vector<std::string> choices;  ///< The values there are, if they are few.
   std::string description;
   std::string otherwise;  ///< The default, "" if there is none.

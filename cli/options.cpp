@@ -49,8 +49,9 @@ void add_formats(Group& group, ModelOptions& options) {
 void add_parallelism(Group& group, ModelOptions& options) {
   group.count("--tp", options.tp, "Tensor parallel ranks");
   group.count("--pp", options.pp, "Pipeline stages");
-  group.add("--microbatches", options.microbatches, "N",
-            "Parts of the batch in the pipeline (default: --pp)")
+  group
+      .add("--microbatches", options.microbatches, "N",
+           "Parts of the batch in the pipeline (default: --pp)")
       ->check(at_least(1));
   group.count("--ep", options.ep, "Expert parallel ranks");
   group.count("--dp", options.dp, "Data parallel replicas; they share the batch");
@@ -62,8 +63,9 @@ void add_parallelism(Group& group, ModelOptions& options) {
 void add_execution(Group& group, ModelOptions& options) {
   group.choice("--attention", options.attention, {"fused", "unfused"},
                "fused never writes the score matrix");
-  group.add("--experts-touched", options.experts_touched, "N",
-            "Distinct experts a step uses (default: expected under uniform routing)")
+  group
+      .add("--experts-touched", options.experts_touched, "N",
+           "Distinct experts a step uses (default: expected under uniform routing)")
       ->check(at_least(1));
   group.tokens("--kv-page", options.page, "Allocate KV in pages of N tokens");
   group.tokens("--kv-window", options.window, "Keep only the last N tokens of KV");
@@ -78,8 +80,9 @@ void add_execution(Group& group, ModelOptions& options) {
 
 void add_change_options(CLI::App& app, MachineOptions& options) {
   Group group(app, "Machine");
-  group.add("--set", options.settings, "PATH=VALUE",
-            "Change a figure: hbm.bandwidth='8 TB/s', sm_count='*1.5', l2.capacity='+10 MiB'")
+  group
+      .add("--set", options.settings, "PATH=VALUE",
+           "Change a figure: hbm.bandwidth='8 TB/s', sm_count='*1.5', l2.capacity='+10 MiB'")
       ->allow_extra_args(false);
   group.add("--overlay", options.overlays, "FILE", "Change the machine as this YAML file says")
       ->allow_extra_args(false);
@@ -87,8 +90,9 @@ void add_change_options(CLI::App& app, MachineOptions& options) {
 
 void add_machine_options(CLI::App& app, MachineOptions& options) {
   Group group(app, "Machine");
-  group.add("--machine,-m", options.machines, "MACHINE",
-            "Names or YAML files, with commas; several stand side by side")
+  group
+      .add("--machine,-m", options.machines, "MACHINE",
+           "Names or YAML files, with commas; several stand side by side")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->required();

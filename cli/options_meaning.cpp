@@ -28,9 +28,9 @@ Result<const ir::Dtype*> dtype_option(const char* option, const std::string& nam
     names.emplace_back(dtype.name);
   }
   const auto near = did_you_mean(name, names);
-  return failure("unknown-dtype", fmt::format("{}: there is no dtype '{}'", option, name), {},
-                 near ? fmt::format("did you mean '{}'?", *near)
-                      : std::string("see: mansard ops --dtypes"));
+  return failure(
+      "unknown-dtype", fmt::format("{}: there is no dtype '{}'", option, name), {},
+      near ? fmt::format("did you mean '{}'?", *near) : std::string("see: mansard ops --dtypes"));
 }
 
 }  // namespace

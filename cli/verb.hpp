@@ -16,7 +16,8 @@ namespace mansard::cli {
 
 enum ExitCode { kOk = 0, kBadInput = 1, kUsage = 2, kToleranceExceeded = 3 };
 
-/// What a verb says: text for standard output and standard error. The library never prints; `main` does, once.
+/// What a verb says: text for standard output and standard error. The library never prints; `main`
+/// does, once.
 struct Outcome {
   std::string out;
   std::string err;

@@ -35,8 +35,8 @@ std::vector<std::string> builtin_models() {
 Result<ir::Graph> import_builtin(const std::string& name, Phase phase) {
   const auto text = builtin_text(name);
   assert(text);
-  auto file = std::make_shared<SourceFile>(
-      SourceFile{.name = fmt::format("{}{}{}", kFolder, name, kEnding), .text = std::string(*text)});
+  auto file = std::make_shared<SourceFile>(SourceFile{
+      .name = fmt::format("{}{}{}", kFolder, name, kEnding), .text = std::string(*text)});
   const Result<Node> document = parse_yaml(std::move(file));
   if (!document) {
     return failure(document.error());

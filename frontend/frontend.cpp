@@ -70,15 +70,16 @@ Result<ir::Graph> import_as_fp8(const std::string& name, Phase phase) {
 }
 
 bool is_fp8_builtin(std::string_view name) {
-  return name.ends_with(kFp8Suffix) && builtin_text(name.substr(0, name.size() - kFp8Suffix.size()));
+  return name.ends_with(kFp8Suffix) &&
+         builtin_text(name.substr(0, name.size() - kFp8Suffix.size()));
 }
 
 Result<ir::Graph> refuse_name(const std::string& name) {
   const std::vector<std::string> known = builtin_models();
   const auto meant = did_you_mean(name, known);
-  return failure("model-unknown", fmt::format("'{}' is no built-in model and no file", name), {},
-                 meant ? fmt::format("did you mean {}?", *meant)
-                       : "`mansard models` lists the built-in ones");
+  return failure(
+      "model-unknown", fmt::format("'{}' is no built-in model and no file", name), {},
+      meant ? fmt::format("did you mean {}?", *meant) : "`mansard models` lists the built-in ones");
 }
 
 }  // namespace
@@ -90,9 +91,8 @@ Result<ir::Graph> import_model(const std::string& name_or_path, Phase phase) {
   if (is_fp8_builtin(name_or_path)) {
     return import_as_fp8(name_or_path, phase);
   }
-  const auto* const format = std::ranges::find_if(kFormats, [&](const Format& candidate) {
-    return name_or_path.ends_with(candidate.ending);
-  });
+  const auto* const format = std::ranges::find_if(
+      kFormats, [&](const Format& candidate) { return name_or_path.ends_with(candidate.ending); });
   if (format == kFormats.end()) {
     return refuse_name(name_or_path);
   }

@@ -24,13 +24,9 @@ Adjacency adjacency(const std::vector<std::vector<OpId>>& dependencies) {
   return result;
 }
 
-template <typename Visit>
-void for_each_operand(const Op& op, Visit visit) {
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    if (op.operands[i]) {
-      visit(*op.operands[i], op.def->operands[i].access);
-    }
-  }
+/// The first of two where they weigh the same and neither is empty.
+const CriticalPath& heavier(const CriticalPath& a, const CriticalPath& b) {
+  return a.ops.empty() || b.weight > a.weight ? b : a;
 }
 
 }  // namespace
@@ -41,18 +37,18 @@ std::vector<std::vector<OpId>> dependencies(const Graph& graph) {
   for (std::size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
     std::vector<OpId>& needed = result[i];
-    for_each_operand(op, [&](TensorId tensor, Access access) {
-      const std::optional<OpId> writer = last_writer[index(tensor)];
-      if (access != Access::kWrite && writer && std::ranges::count(needed, *writer) == 0) {
+    for (const OperandUse& use : uses_of(op)) {
+      const std::optional<OpId> writer = last_writer[index(use.tensor)];
+      if (use.reads() && writer && std::ranges::count(needed, *writer) == 0) {
         needed.push_back(*writer);
       }
-    });
+    }
     std::ranges::sort(needed);
-    for_each_operand(op, [&](TensorId tensor, Access access) {
-      if (access != Access::kRead) {
-        last_writer[index(tensor)] = static_cast<OpId>(i);
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.writes()) {
+        last_writer[index(use.tensor)] = static_cast<OpId>(i);
       }
-    });
+    }
   }
   return result;
 }
@@ -74,26 +70,18 @@ std::vector<OpId> topological_order(const Graph& graph) {
 CriticalPath critical_path(const Graph& graph, const std::vector<double>& weights) {
   assert(weights.size() == graph.ops().size());
   const std::vector<std::vector<OpId>> needed = dependencies(graph);
-  std::vector<double> finish(weights.size());
-  std::vector<std::optional<OpId>> before(weights.size());
-  std::optional<OpId> last;
+  std::vector<CriticalPath> paths(weights.size());
+  CriticalPath heaviest;
   for (const OpId op : topological_order(graph)) {
+    CriticalPath& path = paths[index(op)];
     for (const OpId dependency : needed[index(op)]) {
-      if (!before[index(op)] || finish[index(dependency)] > finish[index(*before[index(op)])]) {
-        before[index(op)] = dependency;
-      }
+      path = heavier(path, paths[index(dependency)]);
     }
-    const double start = before[index(op)] ? finish[index(*before[index(op)])] : 0;
-    finish[index(op)] = start + weights[index(op)];
-    last = !last || finish[index(op)] > finish[index(*last)] ? op : *last;
+    path.ops.push_back(op);
+    path.weight += weights[index(op)];
+    heaviest = heavier(heaviest, path);
   }
-  CriticalPath path;
-  path.weight = last ? finish[index(*last)] : 0;
-  for (std::optional<OpId> op = last; op; op = before[index(*op)]) {
-    path.ops.push_back(*op);
-  }
-  std::ranges::reverse(path.ops);
-  return path;
+  return heaviest;
 }
 
 namespace {
@@ -127,10 +115,10 @@ class Liveness {
     std::vector<bool> written(graph.tensors().size());
     std::vector<bool> read(graph.tensors().size());
     for (const Op& op : graph.ops()) {
-      for_each_operand(op, [&](TensorId tensor, Access access) {
-        written[index(tensor)] = written[index(tensor)] || access != Access::kRead;
-        read[index(tensor)] = read[index(tensor)] || access == Access::kRead;
-      });
+      for (const OperandUse& use : uses_of(op)) {
+        written[index(use.tensor)] = written[index(use.tensor)] || use.writes();
+        read[index(use.tensor)] = read[index(use.tensor)] || !use.writes();
+      }
     }
     for (std::size_t tensor = 0; tensor < written.size(); ++tensor) {
       written[tensor] = written[tensor] && !read[tensor];
@@ -155,13 +143,13 @@ class Liveness {
     for (std::size_t i = end; i-- > begin;) {
       const Op& op = graph_.ops()[i];
       std::vector<bool> during = alive_;
-      for_each_operand(op, [&](TensorId tensor, Access access) {
-        during[index(tensor)] = true;
-        alive_[index(tensor)] = access == Access::kWrite ? false : alive_[index(tensor)];
-      });
-      for_each_operand(op, [&](TensorId tensor, Access access) {
-        alive_[index(tensor)] = alive_[index(tensor)] || access != Access::kWrite;
-      });
+      for (const OperandUse& use : uses_of(op)) {
+        during[index(use.tensor)] = true;
+        alive_[index(use.tensor)] = alive_[index(use.tensor)] && use.reads();
+      }
+      for (const OperandUse& use : uses_of(op)) {
+        alive_[index(use.tensor)] = alive_[index(use.tensor)] || use.reads();
+      }
       result_[i] = activations(during);
     }
   }

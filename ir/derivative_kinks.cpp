@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/core.h>
@@ -40,28 +41,45 @@ class Collection {
   std::unordered_set<const ExprNode*> seen_;
 };
 
-/// The decisions of `root` and of every function it calls, in terms of what `root` reads.
-std::vector<Expr> decisions(Expr root, Decision decision) {
-  Collection collection;
-  for (const Expr node : breadth_first({&root, 1})) {
-    collection.add(decision(node));
-    if (node->kind == ExprKind::kCall && !is_math(*node->function)) {
-      for (const Expr inner : decisions(node->function->body(), decision)) {
-        collection.add(with_arguments(inner, *node->function, node->operands));
+/// Finds the decisions of expressions and of every function that they call, in terms of what the
+/// expressions read.
+class Finder {
+ public:
+  explicit Finder(Decision decision) : decision_(decision) {}
+
+  std::vector<Expr> operator()(Expr root, Expr symbol) {
+    std::vector<Expr> found = of(root);
+    std::erase_if(found, [&](Expr e) {
+      const auto symbols = symbols_of(e);
+      return std::ranges::find(symbols, symbol) == symbols.end();
+    });
+    return found;
+  }
+
+ private:
+  std::vector<Expr> of(Expr root) {
+    Collection collection;
+    for (const Expr node : breadth_first({&root, 1})) {
+      collection.add(decision_(node));
+      if (node->kind == ExprKind::kCall && !is_math(*node->function)) {
+        for (const Expr inner : of(*node->function)) {
+          collection.add(with_arguments(inner, *node->function, node->operands));
+        }
       }
     }
+    return collection.take();
   }
-  return collection.take();
-}
 
-std::vector<Expr> decisions(Expr root, Expr symbol, Decision decision) {
-  std::vector<Expr> found = decisions(root, decision);
-  std::erase_if(found, [&](Expr e) {
-    const auto symbols = symbols_of(e);
-    return std::ranges::find(symbols, symbol) == symbols.end();
-  });
-  return found;
-}
+  const std::vector<Expr>& of(const Function& function) {
+    const auto known = functions_.find(&function);
+    return known != functions_.end()
+               ? known->second
+               : functions_.emplace(&function, of(function.body())).first->second;
+  }
+
+  Decision decision_;
+  std::unordered_map<const Function*, std::vector<Expr>> functions_;
+};
 
 Expr difference(Expr node) {
   switch (node->kind) {
@@ -129,11 +147,11 @@ Expr choice(Expr node) {
 }  // namespace
 
 std::vector<Expr> kinks_of(Expr expression, Expr symbol) {
-  return decisions(expression, symbol, difference);
+  return Finder(difference)(expression, symbol);
 }
 
 std::vector<Expr> choices_of(Expr expression, Expr symbol) {
-  return decisions(expression, symbol, choice);
+  return Finder(choice)(expression, symbol);
 }
 
 }  // namespace mansard::ir

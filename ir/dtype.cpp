@@ -106,10 +106,10 @@ std::span<const Dtype> dtypes() {
 }
 
 const Dtype* find_dtype(std::string_view name) {
-  const auto alias = std::ranges::find(kAliases, name, &Alias::alias);
+  const auto* const alias = std::ranges::find(kAliases, name, &Alias::alias);
   const std::string_view own_name = alias == kAliases.end() ? name : alias->name;
-  const auto found = std::ranges::find(kDtypes, own_name, &Dtype::name);
-  return found == kDtypes.end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find(kDtypes, own_name, &Dtype::name);
+  return found == kDtypes.end() ? nullptr : found;
 }
 
 Expr bytes_of(const Dtype& dtype, Expr elements) {

@@ -7,7 +7,7 @@
 #include "ir/expr.hpp"
 
 /// Walks over expression DAGs, none of which recurses, so that the depth of an expression costs no
-/// stack. Internal to `ir`.
+/// stack.
 namespace mansard::ir {
 
 /// Every node that `roots` reach, in the order in which a breadth-first walk meets them: an order

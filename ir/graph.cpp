@@ -9,11 +9,24 @@ namespace {
 /// The value of a dimension that an op leaves to the kind's default, if it has one.
 Expr default_of(const OpDef& def, std::string_view symbol, ExprPool& pool) {
   const auto found = std::ranges::find(def.dims, symbol, &DimDef::name);
-  const bool has_default = found != def.dims.end() && found->otherwise;
-  return has_default ? pool.constant(*found->otherwise) : Expr();
+  if (found == def.dims.end() || !found->otherwise) {
+    return {};
+  }
+  return pool.constant(*found->otherwise);
 }
 
 }  // namespace
+
+std::vector<OperandUse> uses_of(const Op& op) {
+  std::vector<OperandUse> uses;
+  uses.reserve(op.operands.size());
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    if (const std::optional<TensorId>& tensor = op.operands[i]) {
+      uses.push_back({.position = i, .def = &op.def->operands[i], .tensor = *tensor});
+    }
+  }
+  return uses;
+}
 
 BlockId Graph::add_block(std::string name, std::int64_t count) {
   blocks_.push_back({.name = std::move(name), .count = count});

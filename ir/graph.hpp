@@ -71,6 +71,18 @@ struct Op {
   Split split = Split::kReplicated;
 };
 
+/// An operand that an op has: its definition and its tensor.
+struct OperandUse {
+  std::size_t position = 0;  ///< Among the operands of the kind.
+  const OperandDef* def = nullptr;
+  TensorId tensor{};
+
+  [[nodiscard]] bool reads() const { return def->access != Access::kWrite; }
+  [[nodiscard]] bool writes() const { return def->access != Access::kRead; }
+};
+/// The operands that `op` has, in order.
+[[nodiscard]] std::vector<OperandUse> uses_of(const Op& op);
+
 /// How the model is known, and the facts of it that are not in ops.
 struct ModelFacts {
   std::string name;

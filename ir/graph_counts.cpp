@@ -50,9 +50,9 @@ void note_use(const Graph& graph, const Op& op, const OperandDef& operand, Uses&
 std::vector<Uses> uses_of_tensors(const Graph& graph) {
   std::vector<Uses> uses(graph.tensors().size());
   for (const Op& op : graph.ops()) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && graph.tensor(*op.operands[i]).role == Role::kWeight) {
-        note_use(graph, op, op.def->operands[i], uses[index(*op.operands[i])]);
+    for (const OperandUse& use : uses_of(op)) {
+      if (graph.tensor(use.tensor).role == Role::kWeight) {
+        note_use(graph, op, *use.def, uses[index(use.tensor)]);
       }
     }
   }
@@ -110,7 +110,10 @@ Expr kv_bytes_per_token(const Graph& graph) {
   const auto at = [&](Expr position) {
     return substitute(cache, pool, [&](const ExprNode& symbol) {
       const bool one = symbol.symbol == "batch" || symbol.symbol == "q_len";
-      return one ? pool.constant(1) : symbol.symbol == "context" ? position : Expr();
+      if (one) {
+        return pool.constant(1);
+      }
+      return symbol.symbol == "context" ? position : Expr();
     });
   };
   return at(context) - at(context - 1);

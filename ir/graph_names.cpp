@@ -42,6 +42,7 @@ std::optional<Enum> find_in(const Table& table, std::string_view name) {
 template <typename Table>
 std::vector<std::string> names_in(const Table& table) {
   std::vector<std::string> names;
+  names.reserve(table.size());
   for (const auto& entry : table) {
     names.emplace_back(entry.name);
   }

@@ -151,13 +151,12 @@ class Parser {
     }
     Reader facts(*node, diagnostics_);
     graph_.facts.name = facts.string("name").value_or("");
-    const std::pair<std::string_view, std::int64_t*> numbers[] = {
-        {"layers", &graph_.facts.layers},         {"hidden", &graph_.facts.hidden},
-        {"heads", &graph_.facts.heads},           {"kv_heads", &graph_.facts.kv_heads},
-        {"vocabulary", &graph_.facts.vocabulary}, {"max_context", &graph_.facts.max_context}};
-    for (const auto& [key, number] : numbers) {
-      *number = facts.integer(key).value_or(0);
-    }
+    graph_.facts.layers = facts.integer("layers").value_or(0);
+    graph_.facts.hidden = facts.integer("hidden").value_or(0);
+    graph_.facts.heads = facts.integer("heads").value_or(0);
+    graph_.facts.kv_heads = facts.integer("kv_heads").value_or(0);
+    graph_.facts.vocabulary = facts.integer("vocabulary").value_or(0);
+    graph_.facts.max_context = facts.integer("max_context").value_or(0);
     if (facts.has("activations")) {
       graph_.facts.activations = dtype(facts, "activations");
     }
@@ -291,7 +290,7 @@ class Parser {
     return result;
   }
 
-  std::map<std::string, std::string, std::less<>> attributes(Reader& entry) {
+  static std::map<std::string, std::string, std::less<>> attributes(Reader& entry) {
     std::map<std::string, std::string, std::less<>> result;
     if (const Node* mapping = entry.mapping("attributes")) {
       for (const Node::Entry& attribute : mapping->entries) {

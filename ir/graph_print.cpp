@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,15 +20,18 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/// Words that some YAML reader takes for something else.
+constexpr std::array<std::string_view, 7> kOtherMeanings = {"null", "true", "false", "yes",
+                                                            "no",   "on",   "off"};
+
 /// Whether YAML reads it unquoted as the same text and as nothing else.
 bool is_plain_word(std::string_view text) {
-  constexpr std::string_view kOtherMeanings[] = {"null", "true", "false", "yes", "no", "on", "off"};
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, is_word_character) &&
-         std::ranges::find(kOtherMeanings, lower) == std::end(kOtherMeanings);
+         std::ranges::find(kOtherMeanings, lower) == kOtherMeanings.end();
 }
 
 std::string escape(char c) {
@@ -89,13 +93,12 @@ class Flow {
 std::string model(const ModelFacts& facts) {
   Flow flow;
   flow.entry("name", word(facts.name));
-  const std::pair<std::string_view, std::int64_t> numbers[] = {
-      {"layers", facts.layers},         {"hidden", facts.hidden},
-      {"heads", facts.heads},           {"kv_heads", facts.kv_heads},
-      {"vocabulary", facts.vocabulary}, {"max_context", facts.max_context}};
-  for (const auto& [key, number] : numbers) {
-    flow.entry(key, std::to_string(number));
-  }
+  flow.entry("layers", std::to_string(facts.layers));
+  flow.entry("hidden", std::to_string(facts.hidden));
+  flow.entry("heads", std::to_string(facts.heads));
+  flow.entry("kv_heads", std::to_string(facts.kv_heads));
+  flow.entry("vocabulary", std::to_string(facts.vocabulary));
+  flow.entry("max_context", std::to_string(facts.max_context));
   if (facts.activations != nullptr) {
     flow.entry("activations", facts.activations->name);
   }
@@ -136,10 +139,8 @@ std::string dims(const Op& op) {
 
 std::string operands(const Graph& graph, const Op& op) {
   Flow flow;
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    if (op.operands[i]) {
-      flow.entry(op.def->operands[i].name, word(graph.tensor(*op.operands[i]).name));
-    }
+  for (const OperandUse& use : uses_of(op)) {
+    flow.entry(use.def->name, word(graph.tensor(use.tensor).name));
   }
   return flow.mapping();
 }

@@ -1,5 +1,7 @@
 #include "ir/graph_totals.hpp"
 
+#include <algorithm>
+
 namespace mansard::ir {
 namespace {
 
@@ -10,10 +12,10 @@ void add(Expr& sum, double copies, Expr term) {
 }
 
 void add_operands(GraphTotals& sums, const Graph& graph, const Op& op, double copies) {
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    const Expr bytes = operand_bytes(graph, op, i);
+  for (const OperandUse& use : uses_of(op)) {
+    const Expr bytes = operand_bytes(graph, op, use.position);
     add(sums.bytes, copies, bytes);
-    if (op.operands[i] && graph.tensor(*op.operands[i]).role == Role::kWeight) {
+    if (graph.tensor(use.tensor).role == Role::kWeight) {
       add(sums.weight_bytes, copies, bytes);
     }
   }
@@ -22,13 +24,14 @@ void add_operands(GraphTotals& sums, const Graph& graph, const Op& op, double co
 }  // namespace
 
 Expr operand_bytes(const Graph& graph, const Op& op, std::size_t operand) {
-  if (operand >= op.operands.size() || !op.operands[operand]) {
+  const std::vector<OperandUse> uses = uses_of(op);
+  const auto use = std::ranges::find(uses, operand, &OperandUse::position);
+  if (use == uses.end()) {
     return graph.pool().constant(0, kByte);
   }
-  const OperandDef& def = op.def->operands[operand];
-  const double times = def.access == Access::kReadWrite ? 2 : 1;
-  const Expr elements = graph.instantiate(op, def.touched);
-  return times * bytes_of(*graph.tensor(*op.operands[operand]).dtype, elements);
+  const double times = use->reads() && use->writes() ? 2 : 1;
+  const Expr elements = graph.instantiate(op, use->def->touched);
+  return times * bytes_of(*graph.tensor(use->tensor).dtype, elements);
 }
 
 GraphTotals totals(const Graph& graph) {

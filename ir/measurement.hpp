@@ -8,11 +8,12 @@
 
 namespace mansard::ir {
 
-/// One measured configuration: a row of a measurement file. Times in seconds, of one call on one device.
+/// One measured configuration: a row of a measurement file. Times in seconds, of one call on one
+/// device.
 struct Measurement {
   std::string machine;
   std::string implementation;
-  std::string mode;   ///< "graph", "stream", "eager", or "kernel" (a profiler's kernel time).
+  std::string mode;  ///< "graph", "stream", "eager", or "kernel" (a profiler's kernel time).
   std::string op;
   std::string phase;  ///< "" where the op has none.
   std::string model;  ///< Steps: which model.

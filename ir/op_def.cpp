@@ -16,12 +16,12 @@ ExprPool& definitions() {
 }
 
 const std::vector<OpDef>& op_registry() {
-  static const std::vector<OpDef> kRegistry = {
+  static const std::vector<OpDef> registry = {
 #define OP(kind) ops::kind(),
 #include "ir/ops/ops.def"
 #undef OP
   };
-  return kRegistry;
+  return registry;
 }
 
 const OpDef* find_op(std::string_view name) {

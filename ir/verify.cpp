@@ -25,6 +25,10 @@ bool is_workload_symbol(std::string_view name) {
   return name == "batch" || name == "q_len" || name == "context";
 }
 
+bool is_dimension(double number) {
+  return number >= 0 && number < kGreatestDimension;
+}
+
 /// Roles that a tensor may have where a definition says `expected`.
 bool fits(Role expected, Role found, Access access) {
   if (access != Access::kRead) {
@@ -151,8 +155,7 @@ class Verifier {
                           symbol->symbol));
       }
     }
-    if (expression.is_constant() &&
-        !(expression.constant() >= 0 && expression.constant() < kGreatestDimension)) {
+    if (expression.is_constant() && !is_dimension(expression.constant())) {
       error("negative-count",
             fmt::format("{} is {}, expected a number from 0 to 2^53", what, expression.constant()));
     }
@@ -224,10 +227,8 @@ class Verifier {
       for (const auto& [name, value] : op.dims) {
         check_not_negative(fmt::format("'{}' of op '{}'", name, op.name), value);
       }
-      for (std::size_t operand = 0; operand < op.operands.size(); ++operand) {
-        if (op.operands[operand]) {
-          check_weight_is_large_enough(op, op.def->operands[operand], *op.operands[operand]);
-        }
+      for (const OperandUse& use : uses_of(op)) {
+        check_weight_is_large_enough(op, use);
       }
     }
     for (std::size_t i = 0; i < graph_.tensors().size(); ++i) {
@@ -252,50 +253,45 @@ class Verifier {
     }
   }
 
-  void check_weight_is_large_enough(const Op& op, const OperandDef& def, TensorId id) {
-    const Tensor& tensor = graph_.tensor(id);
+  void check_weight_is_large_enough(const Op& op, const OperandUse& use) {
+    const Tensor& tensor = graph_.tensor(use.tensor);
     if (tensor.role != Role::kWeight || tensor.buffer) {
       return;
     }
     const Result<Count> held = count(graph_.elements(tensor), {});
-    const Result<Count> read = count(graph_.instantiate(op, def.touched), kSamples[0]);
+    const Result<Count> read = count(graph_.instantiate(op, use.def->touched), kSamples[0]);
     if (held && read && *read > *held) {
       error("weight-shape", fmt::format("op '{}' reads {} elements of '{}', which has {}", op.name,
                                         to_string(*read), tensor.name, to_string(*held)));
     }
   }
 
+  /// The first op that writes each tensor, if one does.
+  [[nodiscard]] std::vector<std::optional<std::size_t>> first_writers() const {
+    std::vector<std::optional<std::size_t>> writers(graph_.tensors().size());
+    for (std::size_t i = graph_.ops().size(); i-- > 0;) {
+      for (const OperandUse& use : uses_of(graph_.ops()[i])) {
+        writers[index(use.tensor)] = use.writes() ? i : writers[index(use.tensor)];
+      }
+    }
+    return writers;
+  }
+
   /// An activation that some op writes must be written before it is read, unless a repeated block
   /// hands it on to its next repetition.
   void check_order() {
-    std::vector<std::optional<std::size_t>> first_write(graph_.tensors().size());
-    for (std::size_t i = graph_.ops().size(); i-- > 0;) {
-      visit(i, [&](TensorId tensor, Access access) {
-        if (access != Access::kRead) {
-          first_write[index(tensor)] = i;
-        }
-      });
-    }
+    const std::vector<std::optional<std::size_t>> writers = first_writers();
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
       place(locations_.ops, i);
-      visit(i, [&](TensorId tensor, Access access) {
-        const std::optional<std::size_t> write = first_write[index(tensor)];
-        if (access == Access::kRead && write && *write > i && !(repeats(i) && repeats(*write)) &&
-            graph_.tensor(tensor).role == Role::kActivation) {
+      for (const OperandUse& use : uses_of(graph_.ops()[i])) {
+        const std::size_t writer = writers[index(use.tensor)].value_or(0);
+        const bool handed_on = repeats(i) && repeats(writer);
+        if (!use.writes() && writer > i && !handed_on &&
+            graph_.tensor(use.tensor).role == Role::kActivation) {
           error("read-before-write",
                 fmt::format("op '{}' reads '{}' before op '{}' writes it", graph_.ops()[i].name,
-                            graph_.tensor(tensor).name, graph_.ops()[*write].name));
+                            graph_.tensor(use.tensor).name, graph_.ops()[writer].name));
         }
-      });
-    }
-  }
-
-  template <typename Visit>
-  void visit(std::size_t i, Visit visit_operand) const {
-    const Op& op = graph_.ops()[i];
-    for (std::size_t operand = 0; operand < op.operands.size(); ++operand) {
-      if (op.operands[operand]) {
-        visit_operand(*op.operands[operand], op.def->operands[operand].access);
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "model/calibration.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "hardware/catalog.hpp"
@@ -55,13 +57,62 @@ int capability_of(std::string_view text) {
 
 }  // namespace
 
+/// `rows` is a text of 16-digit hashes, of the section itself or of an implementation's part.
+Diagnostics Calibration::add_fitted_rows(const Node& fit) {
+  constexpr std::size_t kDigits = 16;
+  Diagnostics diagnostics;
+  for (const Node::Entry& entry : fit.entries) {
+    if (entry.key != "rows") {
+      const Diagnostics nested = add_fitted_rows(entry.value);
+      diagnostics.insert(diagnostics.end(), nested.begin(), nested.end());
+      continue;
+    }
+    const std::string& text = entry.value.scalar;
+    for (std::size_t at = 0; at < text.size(); at += kDigits + 1) {
+      const std::string_view digits = std::string_view(text).substr(at, kDigits);
+      std::uint64_t hash = 0;
+      const auto [end, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), hash, 16);
+      if (digits.size() != kDigits || end != digits.data() + kDigits) {
+        diagnostics.push_back(
+            {"row-hash",
+             fmt::format("expected {} hexadecimal digits, found '{}'", kDigits, digits),
+             entry.value.location,
+             {},
+             Severity::kError});
+        return diagnostics;
+      }
+      fitted_rows_.insert(hash);
+    }
+  }
+  return diagnostics;
+}
+
+Result<void> Calibration::add_recorded_rows() {
+  const auto file = calibration_file("rows/" + name);
+  if (name.empty() || !file) {
+    return {};
+  }
+  auto document = parse_yaml(file);
+  if (!document) {
+    return failure(std::move(document.error()));
+  }
+  if (Diagnostics diagnostics = add_fitted_rows(*document); !diagnostics.empty()) {
+    return failure(std::move(diagnostics));
+  }
+  return {};
+}
+
 Diagnostics Calibration::add(const Node& document) {
   Diagnostics diagnostics;
   Reader reader(document, diagnostics);
   reader.ignore("schema");
   reader.ignore("source");
   reader.ignore("note");
-  reader.ignore("fit");
+  if (const Node* fit = reader.mapping("fit")) {
+    const Diagnostics malformed = add_fitted_rows(*fit);
+    diagnostics.insert(diagnostics.end(), malformed.begin(), malformed.end());
+  }
   if (const auto machine = reader.string("machine")) {
     name = *machine;
   }
@@ -134,9 +185,9 @@ Result<Calibration> Calibration::of(const hardware::Machine& machine) {
       result->set_family(machine);
     }
     if (result && candidate != machine.name) {
-      result->notes.push_back(fmt::format(
-          "{} has no calibration of its own; utilisations are those fitted on {}", machine.name,
-          candidate));
+      result->notes.push_back(
+          fmt::format("{} has no calibration of its own; utilisations are those fitted on {}",
+                      machine.name, candidate));
     }
     return result;
   }
@@ -174,7 +225,8 @@ std::optional<Parameter> Calibration::find(std::string_view implementation,
   };
   const auto usual = usual_.find(section);
   const std::string_view usually = usual == usual_.end() ? std::string_view() : usual->second;
-  for (const std::string_view name : {implementation, usually, std::string_view()}) {
+  const std::string_view first = implementation.empty() ? usually : implementation;
+  for (const std::string_view name : {first, usually, std::string_view()}) {
     if (const auto found = by_implementation_.find(name); found != by_implementation_.end()) {
       if (auto result = look_in(found->second)) {
         return result;
@@ -213,10 +265,10 @@ ir::Expr Parameters::get(std::string_view section, std::string_view variant,
     return pool_.constant(0, dimension);
   }
   if (!(found->dimension == dimension)) {
-    missing_.push_back({.id = "unit-dimension",
-                        .message = fmt::format("calibration parameter {}: expected {}, found {}",
-                                               path, describe(dimension),
-                                               describe(found->dimension))});
+    missing_.push_back(
+        {.id = "unit-dimension",
+         .message = fmt::format("calibration parameter {}: expected {}, found {}", path,
+                                describe(dimension), describe(found->dimension))});
     return pool_.constant(0, dimension);
   }
   const std::string symbol = "cal." + path;

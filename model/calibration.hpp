@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +14,8 @@
 #include "support/document.hpp"
 #include "support/result.hpp"
 
-/// Utilisation parameters of the estimate: never datasheet facts, always of one machine and one implementation.
+/// Utilisation parameters of the estimate: never datasheet facts, always of one machine and one
+/// implementation.
 namespace mansard::model {
 
 /// A parameter: "matmul.bf16.start", 2.1 us.
@@ -21,8 +24,8 @@ struct Parameter {
   Dimension dimension;
 };
 
-/// The parameters of a machine (hardware/calibrations/NAME.yaml), over the structural defaults that every machine shares
-/// (hardware/calibrations/default.yaml).
+/// The parameters of a machine (hardware/calibrations/NAME.yaml), over the structural defaults that
+/// every machine shares (hardware/calibrations/default.yaml).
 ///
 ///     machine: h200-sxm
 ///     usual: {matmul: cublaslt, attention: cudnn}
@@ -34,21 +37,27 @@ class Calibration {
   std::string name;  ///< "h200-sxm"; empty if only the defaults apply.
   std::vector<std::string> notes;
 
-  /// The embedded calibration of a machine, or of the machine it extends when that is all there is (which `notes` then says), or only
-  /// the defaults.
+  /// The embedded calibration of a machine, or of the machine it extends when that is all there is
+  /// (which `notes` then says), or only the defaults.
   [[nodiscard]] static Result<Calibration> of(const hardware::Machine& machine);
   /// Only the structural defaults.
   [[nodiscard]] static Result<Calibration> defaults();
   /// A user's file, over the defaults.
   [[nodiscard]] static Result<Calibration> read(const Node& document);
 
-  /// A parameter of the implementation, else of the one that usually does that section's ops, else of the machine, else the
-  /// default of the machine's family (`families` of default.yaml: "sm_80"), else the default. A variant is a path from general to special ("bf16.a4"): `section.bf16.a4.name` comes before
-  /// `section.bf16.name` before `section.name`.
+  /// A parameter of the implementation, else of the one that usually does that section's ops, else
+  /// of the machine, else the default of the machine's family (`families` of default.yaml:
+  /// "sm_80"), else the default. A variant is a path from general to special ("bf16.a4"):
+  /// `section.bf16.a4.name` comes before `section.bf16.name` before `section.name`.
   [[nodiscard]] std::optional<Parameter> find(std::string_view implementation,
                                               std::string_view section, std::string_view variant,
                                               std::string_view parameter) const;
   [[nodiscard]] bool calibrated() const { return !name.empty(); }
+  /// Reads which rows an embedded calibration was fitted on (hardware/calibrations/rows/NAME.yaml):
+  /// apart from the parameters, since only a validation asks.
+  [[nodiscard]] Result<void> add_recorded_rows();
+  /// Whether the fit saw the measurement of that hash (validate::row_hash).
+  [[nodiscard]] bool saw(std::uint64_t row) const { return fitted_rows_.contains(row); }
   [[nodiscard]] std::vector<std::string> implementations() const;
   /// Chooses the family of a machine: the newest that is not newer than it, by compute capability.
   void set_family(const hardware::Machine& machine);
@@ -56,14 +65,17 @@ class Calibration {
  private:
   using Parameters = std::map<std::string, Parameter, std::less<>>;
   Diagnostics add(const Node& document);
+  Diagnostics add_fitted_rows(const Node& fit);
   std::map<std::string, Parameters, std::less<>> by_implementation_;  ///< "": of the machine.
-  std::map<std::string, std::string, std::less<>> usual_;             ///< Section to implementation.
+  std::map<std::string, std::string, std::less<>> usual_;  ///< Section to implementation.
   Parameters defaults_;
+  std::set<std::uint64_t> fitted_rows_;
   std::map<std::string, Parameters, std::less<>> families_;
   std::string family_;
 };
 
-/// Hands parameters to estimators as symbols of a pool ("cal.matmul.start") and remembers their values.
+/// Hands parameters to estimators as symbols of a pool ("cal.matmul.start") and remembers their
+/// values.
 class Parameters {
  public:
   Parameters(const Calibration& calibration, std::string implementation, ir::ExprPool& pool)

@@ -1,6 +1,7 @@
 #include "model/capacities.hpp"
 
 #include <array>
+
 #include <fmt/format.h>
 
 namespace mansard::model {
@@ -8,7 +9,8 @@ namespace {
 
 using ir::Expr;
 
-/// Rates to try for a type that the engine does not list: the same arithmetic under another name, or a wider type.
+/// Rates to try for a type that the engine does not list: the same arithmetic under another name,
+/// or a wider type.
 std::vector<std::string> candidates(std::string_view engine, std::string_view dtype) {
   std::vector<std::string> result{fmt::format("{}.{}", engine, dtype)};
   const auto add = [&](std::string_view field) { result.emplace_back(field); };
@@ -49,7 +51,8 @@ Result<Rate> Capacities::rate(const std::string& field) const {
 Result<Rate> Capacities::contraction(ir::Engine engine, const ir::Dtype& a, const ir::Dtype& b,
                                      const ir::Dtype* fallback, std::string* substituted) const {
   const std::string_view name = engine == ir::Engine::kVector ? "vector" : "matrix";
-  // The wider of the two types is what the engine computes in; storage-only types follow the other operand.
+  // The wider of the two types is what the engine computes in; storage-only types follow the other
+  // operand.
   const bool a_computes = !a.arithmetic.empty();
   const bool b_computes = !b.arithmetic.empty();
   const ir::Dtype& first = !b_computes || (a_computes && a.bits >= b.bits) ? a : b;
@@ -70,8 +73,8 @@ Result<Rate> Capacities::contraction(ir::Engine engine, const ir::Dtype& a, cons
       return rate(field);
     }
   }
-  return failure("no-engine", fmt::format("{} has no known {} rate for {} x {}", machine_.name, name,
-                                          a.name, b.name));
+  return failure("no-engine", fmt::format("{} has no known {} rate for {} x {}", machine_.name,
+                                          name, a.name, b.name));
 }
 
 Result<Rate> Capacities::elementwise(const ir::Dtype& dtype) const {

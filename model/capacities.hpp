@@ -13,9 +13,9 @@ namespace mansard::model {
 
 /// A rate of work with the field it comes from.
 struct Rate {
-  std::string field;                      ///< "matrix.bf16".
-  ir::Typed<FlopsPerSecond> quoted;       ///< At the clock it is quoted at.
-  ir::Typed<FlopsPerSecond> peak;         ///< At the greatest clock of the file.
+  std::string field;                 ///< "matrix.bf16".
+  ir::Typed<FlopsPerSecond> quoted;  ///< At the clock it is quoted at.
+  ir::Typed<FlopsPerSecond> peak;    ///< At the greatest clock of the file.
 };
 
 class Capacities {

@@ -1,6 +1,7 @@
 #include "model/cost_model.hpp"
 
 #include <algorithm>
+
 #include <fmt/format.h>
 
 #include "model/capacities.hpp"

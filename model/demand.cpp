@@ -7,7 +7,8 @@ namespace {
 
 using ir::Expr;
 
-/// Which activations come from outside the graph (no op writes them) or leave it (no op reads them).
+/// Which activations come from outside the graph (no op writes them) or leave it (no op reads
+/// them).
 std::vector<bool> boundary_tensors(const ir::Graph& graph) {
   std::vector<bool> written(graph.tensors().size());
   std::vector<bool> read(graph.tensors().size());
@@ -72,8 +73,7 @@ class Collector {
     const ir::Tensor& tensor = graph_.tensor(*op.operands[i]);
     const double times = def.access == ir::Access::kReadWrite ? 2 : 1;
     const auto bytes_for = [&](Expr touched) {
-      return Typed<Bytes>(times *
-                          ir::bytes_of(*tensor.dtype, graph_.instantiate(op, touched)));
+      return Typed<Bytes>(times * ir::bytes_of(*tensor.dtype, graph_.instantiate(op, touched)));
     };
     OperandDemand result{.def = &def,
                          .tensor = *op.operands[i],

@@ -5,6 +5,8 @@ namespace {
 
 using ir::Expr;
 
+constexpr double kLeast = 1e-18;  ///< Keeps 0 / 0 out.
+
 Expr parameter(const OpContext& context, std::string_view name, const Dimension& dimension) {
   return context.parameters.get("energy", context.arithmetic(), name, dimension);
 }
@@ -35,7 +37,6 @@ Expr traffic(const OpContext& context) {
 
 /// (a^p + b^p)^(1/p) of two energies.
 Expr combined(const OpContext& context, Expr a, Expr b) {
-  constexpr double kLeast = 1e-18;
   const Expr p = parameter(context, "overlap", kNumber);
   const Expr greater = ir::max(ir::max(a, b), kLeast);
   return greater * ir::pow(1 + ir::pow(ir::min(a, b) / greater, p), 1 / p);

@@ -13,8 +13,8 @@ namespace mansard::model {
 
 /// Expressions over the workload, each of one device.
 struct MemoryModel {
-  ir::Typed<Bytes> weights;      ///< With block scales and buffers.
-  ir::Typed<Bytes> kv;           ///< KV cache and recurrent state, all sequences, at the end of the step.
+  ir::Typed<Bytes> weights;  ///< With block scales and buffers.
+  ir::Typed<Bytes> kv;  ///< KV cache and recurrent state, all sequences, at the end of the step.
   ir::Typed<Bytes> activations;  ///< The most that are alive at once (liveness over the graph).
 
   [[nodiscard]] ir::Typed<Bytes> total() const { return weights + kv + activations; }
@@ -23,8 +23,8 @@ struct MemoryModel {
 /// `graph` is a device's graph from `prepare`; each of `repeats` microbatches keeps its own cache.
 [[nodiscard]] MemoryModel memory_model(const ir::Graph& graph, std::int64_t repeats);
 
-/// The greatest integer value of `symbol` in [1, limit] at which `fits` holds, given that it holds below some value and not
-/// above; nullopt if it does not hold at 1.
+/// The greatest integer value of `symbol` in [1, limit] at which `fits` holds, given that it holds
+/// below some value and not above; nullopt if it does not hold at 1.
 template <typename Predicate>
 [[nodiscard]] std::optional<std::int64_t> greatest(std::int64_t limit, Predicate fits) {
   if (!fits(1)) {

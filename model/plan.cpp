@@ -74,9 +74,7 @@ Result<ir::Graph> prepare(ir::Graph graph, const Plan& plan) {
       .and_then([&](ir::Graph g) { return ir::speculate(std::move(g), plan.speculation); })
       .and_then([&](ir::Graph g) { return ir::shard(std::move(g), plan.parallelism); })
       .and_then([&](ir::Graph g) { return ir::set_attention(std::move(g), plan.attention); })
-      .and_then([&](ir::Graph g) {
-        return pipeline_stage(std::move(g), plan.pp, plan.repeats());
-      });
+      .and_then([&](ir::Graph g) { return pipeline_stage(std::move(g), plan.pp, plan.repeats()); });
 }
 
 }  // namespace mansard::model

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+
 #include <fmt/format.h>
 
 namespace mansard::model {
@@ -12,7 +13,9 @@ constexpr std::int64_t kLargestBatch = 1 << 20;
 constexpr std::int64_t kLargestContext = 1 << 27;
 
 /// Counts print as whole numbers; expectations (experts touched) are rounded to the nearest.
-double whole(double value) { return std::round(value); }
+double whole(double value) {
+  return std::round(value);
+}
 
 /// Reads values in the order in which their expressions were listed.
 class Values {
@@ -41,27 +44,24 @@ void list_terms(const std::vector<Term>& terms, std::vector<ir::Expr>& roots) {
 /// The expressions of one op, as `predict_op` reads them.
 void list_op(const OpCost& op, std::vector<ir::Expr>& roots) {
   const Demand& demand = op.demand;
-  roots.insert(roots.end(),
-               {demand.flops.expr(), demand.vector_flops.expr(), demand.special_ops,
-                demand.bytes.expr(), demand.main_bytes.expr(), op.bound.expr(), op.low.expr(),
-                op.estimate.expr(), op.high.expr()});
+  roots.insert(roots.end(), {demand.flops.expr(), demand.vector_flops.expr(), demand.special_ops,
+                             demand.bytes.expr(), demand.main_bytes.expr(), op.bound.expr(),
+                             op.low.expr(), op.estimate.expr(), op.high.expr()});
   list_terms(op.bound_terms, roots);
   list_terms(op.estimate_terms, roots);
 }
 
 const TermValue* greatest_term(const std::vector<TermValue>& terms) {
-  const auto found =
-      std::max_element(terms.begin(), terms.end(), [](const TermValue& a, const TermValue& b) {
-        return a.seconds < b.seconds;
-      });
+  const auto found = std::max_element(
+      terms.begin(), terms.end(),
+      [](const TermValue& a, const TermValue& b) { return a.seconds < b.seconds; });
   return found == terms.end() ? nullptr : &*found;
 }
 
 OpPrediction predict_op(const CostModel& cost, const OpCost& op, double repeats, Values& values) {
   const ir::Op& node = cost.graph->op(op.demand.op);
-  OpPrediction result{.name = node.name,
-                      .kind = std::string(node.def->name),
-                      .count = cost.count(op) * repeats};
+  OpPrediction result{
+      .name = node.name, .kind = std::string(node.def->name), .count = cost.count(op) * repeats};
   result.flops = whole(values.next());
   result.vector_flops = whole(values.next());
   result.special_ops = whole(values.next());
@@ -127,7 +127,7 @@ Prediction Predictor::predict(const Workload& workload) const {
   add_totals(values, result);
   add_ops(values, result);
   add_rates(result);
-  const auto largest = [&](std::int64_t limit, std::int64_t Workload::*field) {
+  const auto largest = [&](std::int64_t limit, std::int64_t Workload::* field) {
     return greatest(limit, [&](std::int64_t value) {
       Workload changed = workload;
       changed.*field = value;
@@ -189,7 +189,8 @@ void Predictor::add_rates(Prediction& prediction) const {
   Prediction::Totals& totals = prediction.totals;
   const auto stages = static_cast<double>(plan_.pp);
   const auto repeats = static_cast<double>(plan_.repeats());
-  // A microbatch needs every stage before its next token: fewer microbatches than stages leave stages idle.
+  // A microbatch needs every stage before its next token: fewer microbatches than stages leave
+  // stages idle.
   const double step = totals.estimate_s * std::max(1.0, stages / repeats);
   const bool decode = workload.phase == "decode";
   const auto tokens = static_cast<double>(workload.batch * workload.q_len());
@@ -212,19 +213,20 @@ void Predictor::add_rates(Prediction& prediction) const {
 
 Prediction::Memory Predictor::memory_at(const Workload& workload) const {
   const ir::Bindings bindings = workload.bindings();
-  Prediction::Memory result{
-      .weight_bytes = ir::value(memory_.weights.expr(), bindings),
-      .kv_bytes = ir::value(memory_.kv.expr(), bindings),
-      .activation_bytes = ir::value(memory_.activations.expr(), bindings)};
+  Prediction::Memory result{.weight_bytes = ir::value(memory_.weights.expr(), bindings),
+                            .kv_bytes = ir::value(memory_.kv.expr(), bindings),
+                            .activation_bytes = ir::value(memory_.activations.expr(), bindings)};
   if (const auto capacity = machine_.known("main.capacity")) {
     result.capacity_bytes = *capacity * workload.memory_utilization;
-    result.fits = result.weight_bytes + result.kv_bytes + result.activation_bytes <=
-                  *result.capacity_bytes;
+    result.fits =
+        result.weight_bytes + result.kv_bytes + result.activation_bytes <= *result.capacity_bytes;
   }
   return result;
 }
 
-bool Predictor::fits(Workload workload) const { return memory_at(workload).fits; }
+bool Predictor::fits(Workload workload) const {
+  return memory_at(workload).fits;
+}
 
 std::optional<std::int64_t> Predictor::largest_batch(const Workload& workload,
                                                      const Objective& objective) const {

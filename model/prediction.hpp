@@ -18,10 +18,10 @@
 namespace mansard::model {
 
 struct Workload {
-  std::string phase = "decode";   ///< "decode" or "prefill".
+  std::string phase = "decode";  ///< "decode" or "prefill".
   std::int64_t batch = 1;
-  std::int64_t context = 2048;    ///< Tokens attended, the new ones included.
-  double memory_utilization = 1;  ///< Usable share of device memory.
+  std::int64_t context = 2048;             ///< Tokens attended, the new ones included.
+  double memory_utilization = 1;           ///< Usable share of device memory.
   std::optional<double> usd_per_gpu_hour;  ///< Instead of the machine's price.
 
   [[nodiscard]] std::int64_t q_len() const { return phase == "prefill" ? context : 1; }
@@ -59,7 +59,7 @@ struct Prediction {
     std::int64_t parameters = 0;
     std::int64_t active_parameters = 0;
     std::int64_t active_parameters_without_embedding = 0;
-    double weight_bytes = 0;       ///< Of the whole model.
+    double weight_bytes = 0;        ///< Of the whole model.
     double kv_bytes_per_token = 0;  ///< Of the whole model, at this context.
   } model;
   struct Chip {

@@ -36,7 +36,8 @@ bool has_energy(const CostModel& model) {
   return std::ranges::all_of(model.ops, [](const OpCost& op) { return bool(op.joules); });
 }
 
-/// Time in which the power cap lets the energy of the whole step through; no time where it does not bind.
+/// Time in which the power cap lets the energy of the whole step through; no time where it does not
+/// bind.
 Typed<Seconds> power_time(const TotalsContext& context, const CostModel& model, const Sums& sums) {
   const Expr cap = context.capacities.known("power.cap");
   const Expr idle = context.capacities.known("power.idle");

@@ -10,8 +10,9 @@ namespace mansard {
 
 enum class Severity { kError, kWarning, kNote };
 
-/// One message about one place. `message` is lower case without a final period and says what was found and what was
-/// expected; `id` is stable ("unit-dimension"); `label` stands behind the carets (a hint: "write TFLOP/s").
+/// One message about one place. `message` is lower case without a final period and says what was
+/// found and what was expected; `id` is stable ("unit-dimension"); `label` stands behind the carets
+/// (a hint: "write TFLOP/s").
 struct Diagnostic {
   std::string id;
   std::string message;

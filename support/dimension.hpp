@@ -2,8 +2,9 @@
 
 namespace mansard {
 
-/// Exponents of the base dimensions of a physical value: FLOP, byte, second, joule, instruction, clock cycle, US dollar.
-/// The same type is checked at compile time in `Quantity` and at run time in `ir::Expr`.
+/// Exponents of the base dimensions of a physical value: FLOP, byte, second, joule, instruction,
+/// clock cycle, US dollar. The same type is checked at compile time in `Quantity` and at run time
+/// in `ir::Expr`.
 struct Dimension {
   int flop = 0;
   int byte = 0;

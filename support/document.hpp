@@ -13,9 +13,8 @@
 /// Located documents: YAML and JSON read into one tree in which every value knows its place.
 ///
 ///     auto document = parse_yaml(file);           // or parse_json, or read_document(path)
-///     Reader reader(*document, diagnostics);      // collects every error, never stops at the first
-///     auto name = reader.required_string("name");
-///     auto tiers = reader.sequence("tiers");
+///     Reader reader(*document, diagnostics);      // collects every error, never stops at the
+///     first auto name = reader.required_string("name"); auto tiers = reader.sequence("tiers");
 ///     reader.finish();                            // unknown keys are errors with did-you-mean
 namespace mansard {
 
@@ -25,9 +24,9 @@ struct Node {
   struct Entry;
 
   Kind kind = Kind::kNull;
-  bool quoted = false;        ///< A quoted scalar is a string whatever it looks like.
-  std::string scalar;         ///< Text of a scalar, escapes resolved.
-  std::vector<Node> items;    ///< Of a sequence.
+  bool quoted = false;         ///< A quoted scalar is a string whatever it looks like.
+  std::string scalar;          ///< Text of a scalar, escapes resolved.
+  std::vector<Node> items;     ///< Of a sequence.
   std::vector<Entry> entries;  ///< Of a mapping.
   Location location;
 
@@ -37,7 +36,8 @@ struct Node {
   [[nodiscard]] bool is_sequence() const { return kind == Kind::kSequence; }
   [[nodiscard]] bool is_mapping() const { return kind == Kind::kMapping; }
 
-  /// The scalar as one of these, if it reads as one. Integers take no fraction; numbers take JSON's bare Infinity and NaN.
+  /// The scalar as one of these, if it reads as one. Integers take no fraction; numbers take JSON's
+  /// bare Infinity and NaN.
   [[nodiscard]] std::optional<std::int64_t> as_integer() const;
   [[nodiscard]] std::optional<double> as_number() const;
   [[nodiscard]] std::optional<bool> as_bool() const;
@@ -56,25 +56,27 @@ struct DocumentLimits {
   std::size_t nodes = 1'000'000;
 };
 
-/// Errors of both: syntax with its place, duplicate keys, bytes that are not UTF-8 text, more than the limits allow.
-/// YAML anchors and aliases are refused by name: no file of ours needs them, and they are how small files grow large.
+/// Errors of both: syntax with its place, duplicate keys, bytes that are not UTF-8 text, more than
+/// the limits allow. YAML anchors and aliases are refused by name: no file of ours needs them, and
+/// they are how small files grow large.
 [[nodiscard]] Result<Node> parse_yaml(std::shared_ptr<const SourceFile> file,
                                       const DocumentLimits& limits = {});
-/// JSON with two documented tolerances that published configs need: a byte order mark, and the bare words Infinity,
-/// -Infinity and NaN. Comments and trailing commas are errors that say so.
+/// JSON with two documented tolerances that published configs need: a byte order mark, and the bare
+/// words Infinity, -Infinity and NaN. Comments and trailing commas are errors that say so.
 [[nodiscard]] Result<Node> parse_json(std::shared_ptr<const SourceFile> file,
                                       const DocumentLimits& limits = {});
 
-/// Reads a file whole, refusing one above `limits.bytes` before it is read, a directory, or one that cannot be opened.
-[[nodiscard]] Result<std::shared_ptr<const SourceFile>> read_file(const std::string& path,
-                                                                  const DocumentLimits& limits = {});
+/// Reads a file whole, refusing one above `limits.bytes` before it is read, a directory, or one
+/// that cannot be opened.
+[[nodiscard]] Result<std::shared_ptr<const SourceFile>> read_file(
+    const std::string& path, const DocumentLimits& limits = {});
 /// Reads and parses a file: JSON if it is named .json, YAML otherwise.
 [[nodiscard]] Result<Node> read_document(const std::string& path,
                                          const DocumentLimits& limits = {});
 
-/// Takes a mapping apart and remembers what was asked for, so that nothing in a file is silently ignored.
-/// Every accessor adds a diagnostic when the value is not what was asked for; optional accessors give nullopt for an absent
-/// key and for an explicit null.
+/// Takes a mapping apart and remembers what was asked for, so that nothing in a file is silently
+/// ignored. Every accessor adds a diagnostic when the value is not what was asked for; optional
+/// accessors give nullopt for an absent key and for an explicit null.
 class Reader {
  public:
   Reader(const Node& node, Diagnostics& diagnostics);

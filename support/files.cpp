@@ -24,6 +24,19 @@ tl::unexpected<Diagnostics> too_large(const std::string& path, const DocumentLim
   return failure("file-size", fmt::format("'{}' is larger than {} bytes", path, limits.bytes));
 }
 
+/// Appends what there is to `text`; false if that is more than `limit` bytes. A pipe or a device
+/// does not tell its size, so the limit is kept while reading.
+bool read_all(std::FILE* input, std::size_t limit, std::string& text) {
+  std::array<char, 65536> piece{};
+  while (std::feof(input) == 0 && std::ferror(input) == 0) {
+    text.append(piece.data(), std::fread(piece.data(), 1, piece.size(), input));
+    if (text.size() > limit) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const SourceFile>> read_file(const std::string& path,
@@ -46,17 +59,12 @@ Result<std::shared_ptr<const SourceFile>> read_file(const std::string& path,
   }
   auto file = std::make_shared<SourceFile>();
   file->name = path;
-  // A pipe or a device does not tell its size, so the limit is kept while reading as well.
-  std::array<char, 65536> piece{};
-  for (std::size_t count = piece.size(); count == piece.size();) {
-    count = std::fread(piece.data(), 1, piece.size(), input.get());
-    file->text.append(piece.data(), count);
-    if (file->text.size() > limits.bytes) {
-      return too_large(path, limits);
-    }
-  }
+  const bool fits = read_all(input.get(), limits.bytes, file->text);
   if (std::ferror(input.get()) != 0) {
     return cannot_read(path, std::error_code(errno, std::generic_category()));
+  }
+  if (!fits) {
+    return too_large(path, limits);
   }
   return file;
 }

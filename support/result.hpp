@@ -1,8 +1,9 @@
 #pragma once
 
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <tl/expected.hpp>
 
 #include "support/diagnostic.hpp"
 

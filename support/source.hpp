@@ -6,13 +6,15 @@
 
 namespace mansard {
 
-/// A text that was read, with the name that diagnostics print for it: a path as the user gave it, or `--set`.
+/// A text that was read, with the name that diagnostics print for it: a path as the user gave it,
+/// or `--set`.
 struct SourceFile {
   std::string name;
   std::string text;
 };
 
-/// A half-open range of bytes [begin, end) of a source. A default location points nowhere and prints no line.
+/// A half-open range of bytes [begin, end) of a source. A default location points nowhere and
+/// prints no line.
 struct Location {
   std::shared_ptr<const SourceFile> file;
   std::size_t begin = 0;

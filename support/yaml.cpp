@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,8 +49,14 @@ const Wording* find_wording(std::string_view theirs) {
   return wording == kWordings.end() ? nullptr : wording;
 }
 
-bool is_null_word(std::string_view word) {
-  return word == "~" || word == "null" || word == "Null" || word == "NULL";
+/// Length of the word for null that the text begins with, or 0.
+std::size_t null_word_length(std::string_view text) {
+  for (const std::string_view word : {"~", "null", "Null", "NULL"}) {
+    if (text.starts_with(word)) {
+      return word.size();
+    }
+  }
+  return 0;
 }
 
 /// Builds the tree; what no file of ours may hold ends the reading.
@@ -57,7 +65,8 @@ class TreeHandler : public YamlEvents {
   TreeHandler(std::shared_ptr<const SourceFile> file, const DocumentLimits& limits)
       : file_(std::move(file)), text_(file_->text), builder_(file_, limits) {}
 
-  void document(std::size_t begin) override;
+  void begin_document(std::size_t begin) override;
+  void end_document() override { settle_null(text_.size()); }
   void null(std::size_t begin) override;
   void alias(std::size_t begin) override {
     report_alias(begin);
@@ -102,7 +111,7 @@ class TreeHandler : public YamlEvents {
     last_end_ = end;
   }
 
-  [[nodiscard]] std::size_t null_word_length(std::size_t begin) const;
+  void settle_null(std::size_t next_begin);
   [[nodiscard]] std::size_t absent_value_place();
   [[nodiscard]] std::string open_bracket_label() const;
 
@@ -110,12 +119,15 @@ class TreeHandler : public YamlEvents {
   std::string_view text_;
   TreeBuilder builder_;
   std::vector<bool> bracketed_;  ///< Of each open collection.
+  std::optional<std::size_t> unsettled_null_;
+  std::string unsettled_ends_;  ///< Brackets of the collections that end with the unsettled null.
   std::size_t last_end_ = 0;
   std::size_t documents_ = 0;
   bool has_value_ = false;
 };
 
-void TreeHandler::document(std::size_t begin) {
+void TreeHandler::begin_document(std::size_t begin) {
+  settle_null(begin);
   if (++documents_ == 1) {
     return;
   }
@@ -127,17 +139,33 @@ void TreeHandler::document(std::size_t begin) {
 }
 
 void TreeHandler::null(std::size_t begin) {
+  settle_null(begin);
   refuse_properties(begin);
   if (builder_.expects_key()) {
     refuse_key(begin);
   }
-  const std::size_t length = null_word_length(begin);
+  unsettled_null_ = begin;
+}
+
+/// Whether something stood for the last null shows when the next event comes: if nothing did, its
+/// place was that of the next event, at `next_begin`, or that of its key.
+void TreeHandler::settle_null(std::size_t next_begin) {
+  if (!unsettled_null_) {
+    return;
+  }
+  const std::size_t begin = *std::exchange(unsettled_null_, std::nullopt);
+  const bool absent = begin == next_begin || begin < last_end_;
+  const std::size_t length = absent ? 0 : null_word_length(text_.substr(begin));
   has_value_ = has_value_ || length > 0;
   const std::size_t place = length > 0 ? begin : absent_value_place();
   continue_if(builder_.null(place, place + length), place + length);
+  for (const char bracket : std::exchange(unsettled_ends_, {})) {
+    end_collection(bracket);
+  }
 }
 
 void TreeHandler::scalar(std::size_t begin, const std::string& text, bool quoted) {
+  settle_null(begin);
   refuse_properties(begin);
   const std::size_t end = scalar_end(text_, begin, text);
   if (end == std::string_view::npos) {
@@ -153,6 +181,7 @@ void TreeHandler::scalar(std::size_t begin, const std::string& text, bool quoted
 }
 
 void TreeHandler::begin_collection(Node::Kind kind, std::size_t begin) {
+  settle_null(begin);
   refuse_properties(begin);
   if (builder_.expects_key()) {
     refuse_key(begin);
@@ -163,6 +192,10 @@ void TreeHandler::begin_collection(Node::Kind kind, std::size_t begin) {
 }
 
 void TreeHandler::end_collection(char bracket) {
+  if (unsettled_null_) {
+    unsettled_ends_ += bracket;
+    return;
+  }
   const std::size_t end = bracketed_.back() ? flow_end(text_, last_end_, bracket) : last_end_;
   bracketed_.pop_back();
   builder_.end_collection(end);
@@ -186,20 +219,6 @@ void TreeHandler::refuse_key(std::size_t begin) {
     refuse("yaml-syntax", "this bracket is never closed", begin, 1);
   }
   refuse("yaml-key", "expected a key, which is text on one line", begin, 1);
-}
-
-/// Length of the word null at `begin`, 0 if there is none and the value is absent. What follows an
-/// absent value may begin with that word and be a key or text.
-std::size_t TreeHandler::null_word_length(std::size_t begin) const {
-  const std::string_view word = text_.substr(
-      begin, std::min(text_.find_first_of(" \t\r\n,:]}", begin), text_.size()) - begin);
-  if (!is_null_word(word)) {
-    return 0;
-  }
-  const std::size_t next = text_.find_first_not_of(" \t", begin + word.size());
-  const bool ends = next == std::string_view::npos ||
-                    std::string_view("\r\n#,]}").find(text_[next]) != std::string_view::npos;
-  return ends ? word.size() : 0;
 }
 
 /// Where a value that is not there would be. yaml-cpp also takes the last word of a file for a key

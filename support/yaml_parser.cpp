@@ -58,8 +58,8 @@ class Adapter : public YAML::EventHandler {
     return std::min(position + offset_, size_);
   }
 
-  void OnDocumentStart(const YAML::Mark& mark) override { events_->document(advance(mark)); }
-  void OnDocumentEnd() override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { events_->begin_document(advance(mark)); }
+  void OnDocumentEnd() override { events_->end_document(); }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
     events_->null(advance(mark));
   }

@@ -18,9 +18,10 @@ class YamlEvents {
   YamlEvents& operator=(const YamlEvents&) = delete;
   virtual ~YamlEvents() = default;
 
-  virtual void document(std::size_t begin) = 0;
-  virtual void null(std::size_t begin) = 0;  ///< `begin` is that of the next thing if nothing
-                                             ///< stands for the null.
+  virtual void begin_document(std::size_t begin) = 0;
+  virtual void end_document() = 0;
+  /// `begin` is that of the next event if nothing stands for the null.
+  virtual void null(std::size_t begin) = 0;
   virtual void alias(std::size_t begin) = 0;
   virtual void scalar(std::size_t begin, const std::string& text, bool quoted) = 0;
   virtual void begin_sequence(std::size_t begin) = 0;

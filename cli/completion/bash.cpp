@@ -6,7 +6,8 @@
 namespace mansard::cli {
 namespace {
 
-constexpr std::string_view kHead = R"sh(# bash completion of mansard, written by: mansard completion bash
+constexpr std::string_view kHead =
+    R"sh(# bash completion of mansard, written by: mansard completion bash
 _mansard_names() {
   local lead=
   [[ $cur != *,* ]] || lead=${cur%,*},
@@ -25,7 +26,8 @@ _mansard() {
 )sh";
 
 /// The commands below a command, each by its whole path.
-void append_paths(const Command& command, const std::string& path, std::vector<std::string>& paths) {
+void append_paths(const Command& command, const std::string& path,
+                  std::vector<std::string>& paths) {
   for (const Command& inner : command.commands) {
     paths.push_back(fmt::format("\"{} {}\"", path, inner.name));
     append_paths(inner, fmt::format("{} {}", path, inner.name), paths);
@@ -35,9 +37,11 @@ void append_paths(const Command& command, const std::string& path, std::vector<s
 std::string action(const Candidates& values) {
   switch (values.kind) {
     case Candidates::Kind::kWords:
-      return fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$cur\"))", fmt::join(values.words, " "));
+      return fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$cur\"))",
+                         fmt::join(values.words, " "));
     case Candidates::Kind::kNames:
-      return fmt::format("_mansard_names {}{}", values.list, values.files_too ? "; _mansard_files" : "");
+      return fmt::format("_mansard_names {}{}", values.list,
+                         values.files_too ? "; _mansard_files" : "");
     case Candidates::Kind::kFiles:
       return "_mansard_files";
     case Candidates::Kind::kAnything:
@@ -80,8 +84,8 @@ std::string words(const Command& command, const std::string& path) {
   } else if (!command.positionals.empty()) {
     other = action(candidates(command.positionals.front()));
   }
-  std::string text = fmt::format("    \"{}\") options=\"{}\"; [[ $cur == -* ]] || {{ {}; }} ;;\n", path,
-                                 fmt::join(options, " "), other);
+  std::string text = fmt::format("    \"{}\") options=\"{}\"; [[ $cur == -* ]] || {{ {}; }} ;;\n",
+                                 path, fmt::join(options, " "), other);
   for (const Command& inner : command.commands) {
     text += words(inner, fmt::format("{} {}", path, inner.name));
   }

@@ -33,7 +33,8 @@ Candidates candidates(const Argument& argument) {
   }
   for (const Meaning& meaning : kMeanings) {
     if (argument.value == meaning.value) {
-      return {.kind = Candidates::Kind::kNames, .list = meaning.list, .files_too = meaning.files_too};
+      return {
+          .kind = Candidates::Kind::kNames, .list = meaning.list, .files_too = meaning.files_too};
     }
   }
   return {};

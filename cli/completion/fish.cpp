@@ -55,7 +55,8 @@ std::string lines(const Command& command, const std::string& seen) {
     deeper += (deeper.empty() ? "" : " ") + inner.name;
   }
   const std::string here =
-      deeper.empty() ? seen : fmt::format("{}; and not __fish_seen_subcommand_from {}", seen, deeper);
+      deeper.empty() ? seen
+                     : fmt::format("{}; and not __fish_seen_subcommand_from {}", seen, deeper);
   std::string text;
   for (const Argument& option : command.options) {
     text += option_line(option, here);
@@ -65,8 +66,8 @@ std::string lines(const Command& command, const std::string& seen) {
     const std::string words = values(found);
     const bool files = found.files_too || found.kind == Candidates::Kind::kFiles;
     if (!words.empty() || files) {
-      text += fmt::format("complete -c mansard -n {}{}{}\n", single_quoted(here), files ? " -F" : "",
-                          words.empty() ? "" : " -a " + single_quoted(words));
+      text += fmt::format("complete -c mansard -n {}{}{}\n", single_quoted(here),
+                          files ? " -F" : "", words.empty() ? "" : " -a " + single_quoted(words));
     }
   }
   for (const Command& inner : command.commands) {

@@ -50,7 +50,8 @@ std::string option_spec(const Argument& option) {
       option.repeats ? "*" : fmt::format("({})", fmt::join(option.names, " "));
   std::string text;
   for (const std::string& name : option.names) {
-    text += fmt::format(" \\\n    '{}{}[{}]{}'", excluded, name, spec_text(option.description), value);
+    text +=
+        fmt::format(" \\\n    '{}{}[{}]{}'", excluded, name, spec_text(option.description), value);
   }
   return text;
 }
@@ -63,7 +64,8 @@ std::string specs(const Command& command) {
   std::size_t place = 0;
   for (const Argument& argument : command.positionals) {
     const std::string position = argument.repeats ? "*" : std::to_string(++place);
-    text += fmt::format(" \\\n    '{}:{}:{}'", position, argument.value, action(candidates(argument)));
+    text +=
+        fmt::format(" \\\n    '{}:{}:{}'", position, argument.value, action(candidates(argument)));
   }
   return text;
 }
@@ -82,7 +84,8 @@ std::string function(const Command& command, const std::string& path) {
     text += function(inner, fmt::format("{} {}", path, inner.name));
   }
   if (command.commands.empty()) {
-    return text + fmt::format("{}() {{\n  _arguments -s{}\n}}\n", function_name(path), specs(command));
+    return text +
+           fmt::format("{}() {{\n  _arguments -s{}\n}}\n", function_name(path), specs(command));
   }
   std::string listed;
   std::string cases;

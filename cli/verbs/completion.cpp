@@ -1,3 +1,5 @@
+#include "cli/completion/completion.hpp"
+
 #include <memory>
 #include <string>
 
@@ -5,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/completion/completion.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
 

@@ -1,3 +1,5 @@
+#include "cli/views/machines.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,7 +9,6 @@
 
 #include "cli/options.hpp"
 #include "cli/verb.hpp"
-#include "cli/views/machines.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -71,7 +72,8 @@ CLI::App* add_command(CLI::App& verb, const char* name, const char* description,
 }  // namespace
 
 Run add_machines(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("machines", "What machines offer: list, show, check, compare");
+  CLI::App* verb =
+      app.add_subcommand("machines", "What machines offer: list, show, check, compare");
   verb->require_subcommand(0, 1);
   verb->footer(R"(Examples:
   mansard machines

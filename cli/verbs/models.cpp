@@ -1,3 +1,5 @@
+#include "cli/views/models.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,7 +9,6 @@
 #include "cli/options.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
-#include "cli/views/models.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -55,7 +56,8 @@ Run add_models(CLI::App& app) {
       verb->add_subcommand("show", "Parameters, bytes by dtype, layers and their ops");
   show_command->footer("Example:\n  mansard models show llama3-8b");
   show_command->add_option("MODEL", options->model.model, "A built-in model or a file")->required();
-  show_command->add_option("--phase", options->model.phase, "Latent attention runs differently in each")
+  show_command
+      ->add_option("--phase", options->model.phase, "Latent attention runs differently in each")
       ->check(one_of({"decode", "prefill"}))
       ->type_name("WORD")
       ->capture_default_str();

@@ -208,9 +208,10 @@ Run add_predict(CLI::App& app) {
   verb->add_option("--slo", options->slo, "Also find the largest batch within it: tpot=50ms")
       ->type_name("tpot=TIME")
       ->group("Output");
-  verb->add_flag("--explain", options->explain,
-                 "Also show how each op comes to its bound, what would change it, and which profiler "
-                 "metric would confirm it")
+  verb->add_flag(
+          "--explain", options->explain,
+          "Also show how each op comes to its bound, what would change it, and which profiler "
+          "metric would confirm it")
       ->group("Output");
   verb->add_option("--plot", options->plot, "Also draw the hierarchical roofline as SVG")
       ->type_name("FILE")

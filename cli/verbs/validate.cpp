@@ -16,6 +16,7 @@ struct Options {
   MachineOptions machine;
   std::vector<std::string> models;  ///< "NAME=config.json"
   Format format = Format::kTable;
+  bool summary = false;
   std::optional<double> tolerance;  ///< Largest mean error of any class, per cent.
 };
 
@@ -38,7 +39,7 @@ Outcome show(const validate::Report& report, const Options& options) {
       outcome.out = validation_csv(report);
       break;
     case Format::kTable:
-      outcome.out = validation_table(report);
+      outcome.out = validation_table(report, options.summary);
       break;
   }
   if (options.tolerance && exceeded(report, *options.tolerance)) {
@@ -60,6 +61,11 @@ Outcome validate_files(const Options& options) {
   if (!calibration) {
     return failed(calibration.error());
   }
+  if (options.machine.calibration.empty() && !options.machine.no_calibration) {
+    if (auto recorded = calibration->add_recorded_rows(); !recorded) {
+      return failed(recorded.error());
+    }
+  }
   auto report = validate::compare(*rows, *machine, *calibration,
                                   {.regime = cost_options(options.machine).regime,
                                    .implementation = options.machine.implementation,
@@ -76,6 +82,7 @@ Run add_validate(CLI::App& app) {
   add_machine_options(*verb, options->machine);
   add_format_option(*verb, options->format);
   verb->add_option("--model", options->models, "NAME=config.json of a step's model")->take_all();
+  verb->add_flag("--summary", options->summary, "Only the table of classes");
   verb->add_option("--tolerance", options->tolerance,
                    "Exit with 3 if the mean error of a class exceeds this many per cent");
   return [options] { return validate_files(*options); };

@@ -42,8 +42,10 @@ Records list() {
 }
 
 constexpr std::string_view kDefinitions =
-    "with scales: bits of an element and its share of the block's scale and zero point; computes as: the "
-    "rate of a machine that it uses, - if it is only stored, and dequantised to the other operand's dtype";
+    "with scales: bits of an element and its share of the block's scale and zero point; computes "
+    "as: the "
+    "rate of a machine that it uses, - if it is only stored, and dequantised to the other "
+    "operand's dtype";
 
 }  // namespace
 

@@ -52,6 +52,29 @@ std::string capacity_text(const Load& load) {
   return measure(load.capacity(), load.unit - kSecond);
 }
 
+/// What makes a resource bind: "batch above 223".
+struct Condition {
+  std::string resource;
+  std::string text;
+};
+
+/// "hbm.bandwidth above 67 TB/s or batch above 223: then matrix.bf16 binds; ...".
+std::string joined(const std::vector<Condition>& conditions) {
+  std::string text;
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    const bool last =
+        i + 1 == conditions.size() || conditions[i + 1].resource != conditions[i].resource;
+    text += conditions[i].text;
+    text += last ? fmt::format(": then {} binds", conditions[i].resource) : " or ";
+    text += last && i + 1 < conditions.size() ? "; " : "";
+  }
+  return text;
+}
+
+/// A kernel that keeps the resource that binds it busy for less than this is short of parallelism
+/// or too small: its time is latency.
+constexpr double kThroughputBound = 0.2;
+
 /// Explains the ops of one prediction.
 class Explainer {
  public:
@@ -70,11 +93,13 @@ class Explainer {
   std::string explain(std::size_t index) const {
     const OpCost& op = cost_.ops[index];
     const OpPrediction& p = prediction_.ops[index];
-    const std::vector<Load> terms = loads(cost_, op, main_, values_);
+    const ir::Op& node = cost_.graph->op(op.demand.op);
+    const std::vector<Load> terms = loads(op, main_, values_);
     std::string text = fmt::format("{}: {} x {:.0f}, {} of the step, bound by {}\n", p.name, p.kind,
                                    p.count, percent(share(p, prediction_)), p.binding);
-    text += count_line("FLOP", op.demand.flops.expr());
-    text += count_line("vector FLOP", op.demand.vector_flops.expr());
+    text += line("dims", dims(node));
+    text += count_line("FLOP", node, node.def->flops, op.demand.flops.expr());
+    text += count_line("vector", node, node.def->vector_flops, op.demand.vector_flops.expr());
     text += operands(op) + bound(terms) + intensity(p, terms) + changes(op, terms) + estimate(p);
     return text + confirmation(index, terms);
   }
@@ -82,12 +107,41 @@ class Explainer {
  private:
   [[nodiscard]] double at(ir::Expr expression) const { return ir::value(expression, values_); }
 
-  std::string count_line(const char* name, ir::Expr count) const {
-    if (!count || at(count) == 0) {
+  /// "m = batch * q_len = 16; n = 6144"; dims that are zero say nothing.
+  std::string dims(const ir::Op& op) const {
+    std::string text;
+    for (const ir::DimDef& dim : op.def->dims) {
+      const auto bound = op.dims.find(dim.name);
+      if (bound == op.dims.end() || at(bound->second) == 0) {
+        continue;
+      }
+      const std::string formula =
+          bound->second.is_constant() ? "" : formula_text(bound->second) + " = ";
+      text += fmt::format("{}{} = {}{:.12g}", text.empty() ? "" : "; ", dim.name, formula,
+                          at(bound->second));
+    }
+    return text;
+  }
+
+  /// Values of the symbols of an op's definition.
+  ir::Bindings dim_values(const ir::Op& op) const {
+    ir::Bindings values;
+    for (const ir::DimDef& dim : op.def->dims) {
+      const auto bound = op.dims.find(dim.name);
+      values.set(dim.name, bound == op.dims.end() ? dim.otherwise.value_or(0) : at(bound->second));
+    }
+    return values;
+  }
+
+  /// A count as the definition of the op's kind has it: "2 * b * m * n * k = 2 * 1 * 16 * 6144 *
+  /// 4096 = 805 MFLOP".
+  std::string count_line(const char* name, const ir::Op& op, ir::Expr definition,
+                         ir::Expr count) const {
+    if (!definition || !count || at(count) == 0) {
       return "";
     }
-    return line(name, fmt::format("{} = {} = {}", formula_text(count),
-                                  formula_with_values(count, values_),
+    return line(name, fmt::format("{} = {} = {}", formula_text(definition),
+                                  formula_with_values(definition, dim_values(op)),
                                   measure(at(count), kFlop)));
   }
 
@@ -98,9 +152,13 @@ class Explainer {
       const ir::Tensor& tensor = cost_.graph->tensor(operand.tensor);
       const double moved = at(operand.bytes.expr());
       const double main = at(operand.main.expr());
-      const std::string where = main == 0 ? "on chip" : main < moved ? "partly " + main_ : main_;
-      table.row({std::string(operand.def->name), std::string(tensor.dtype->name), bytes(moved), where,
-                 formula_text(operand.bytes.expr())});
+      const bool twice = operand.def->access == ir::Access::kReadWrite;
+      table.row({std::string(operand.def->name), std::string(tensor.dtype->name), bytes(moved),
+                 main == 0      ? "on chip"
+                 : main < moved ? "partly " + main_
+                                : main_,
+                 fmt::format("{}{}", formula_text(operand.def->touched),
+                             twice ? ", read and written" : "")});
     }
     return rows_behind("bytes", table);
   }
@@ -112,7 +170,8 @@ class Explainer {
       table.row({term.resource, measure(term.demand, term.unit), "/", capacity_text(term), "=",
                  seconds(term.seconds), &term == terms.data() ? "binds" : ""});
     }
-    return terms.empty() ? line("bound", "nothing is asked of any resource") : rows_behind("bound", table);
+    return terms.empty() ? line("bound", "nothing is asked of any resource")
+                         : rows_behind("bound", table);
   }
 
   /// The engine's ridge point with the device memory, and on which side of it the op lies.
@@ -124,10 +183,11 @@ class Explainer {
     const double ridge = engine->capacity() / main_bandwidth_;
     const double own = engine->demand / p.main_bytes;
     const bool below = own < ridge;
-    return line("intensity",
-                fmt::format("{} of {}, {} x {} the ridge point of {}, {}", measure(own, kFlopPerByte),
-                            main_, ratio(below ? ridge / own : own / ridge), below ? "below" : "above",
-                            engine->resource, measure(ridge, kFlopPerByte)));
+    return line(
+        "intensity",
+        fmt::format("{} of {}, {} x {} the ridge point of {}, {}", measure(own, kFlopPerByte),
+                    main_, ratio(below ? ridge / own : own / ridge), below ? "below" : "above",
+                    engine->resource, measure(ridge, kFlopPerByte)));
   }
 
   std::string changes(const OpCost& op, const std::vector<Load>& terms) const {
@@ -135,25 +195,28 @@ class Explainer {
       return "";
     }
     const Load& binds = terms.front();
-    const Load& next = *std::ranges::max_element(terms.begin() + 1, terms.end(), {}, &Load::seconds);
+    const Load& next =
+        *std::ranges::max_element(terms.begin() + 1, terms.end(), {}, &Load::seconds);
     const double factor = binds.seconds / next.seconds;
-    std::string text = fmt::format("{} binds with {} above {}", next.resource,
-                                   capacity_path(binds.resource),
-                                   measure(binds.capacity() * factor, binds.unit - kSecond));
+    std::vector<Condition> conditions{
+        {next.resource, fmt::format("{} above {}", capacity_path(binds.resource),
+                                    measure(binds.capacity() * factor, binds.unit - kSecond))}};
     for (const char* symbol : {"batch", "context"}) {
       if (const auto found = crossing(op, values_, symbol)) {
-        text += fmt::format("; {} with {} {} {}", found->resource, symbol,
-                            found->above ? "above" : "below", found->at);
+        conditions.push_back(
+            {found->resource,
+             fmt::format("{} {} {}", symbol, found->above ? "above" : "below", found->at)});
       }
     }
-    return line("to change", text);
+    return line("to change", joined(conditions));
   }
 
   static std::string estimate(const OpPrediction& p) {
     std::string text;
     for (const model::TermValue& term : p.estimate_terms) {
       if (term.seconds > 0) {
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", term.resource, seconds(term.seconds));
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", term.resource, seconds(term.seconds));
       }
     }
     return line("estimate", fmt::format("{} ({} to {}), from {}", seconds(p.estimate_s),
@@ -167,8 +230,14 @@ class Explainer {
     }
     const Load& binds = terms.front();
     const double alone = ir::value(kernel_.ops[index].estimate.expr(), kernel_values_);
-    const double busy = binds.expected / binds.capacity() / alone;
-    return line("confirm", fmt::format("{} near {:.0f} %", binds.metric, 100 * std::min(1.0, busy)));
+    const double busy = std::min(1.0, binds.expected / binds.capacity() / alone);
+    const std::string metric = fmt::format("{} near {:.0f} %", binds.metric, 100 * busy);
+    if (busy >= kThroughputBound) {
+      return line("confirm", metric);
+    }
+    return line("confirm",
+                fmt::format("latency, not throughput: gpu__time_duration.sum near {}, {}",
+                            seconds(alone), metric));
   }
 
   const Prediction& prediction_;
@@ -181,10 +250,17 @@ class Explainer {
 };
 
 constexpr std::string_view kDefinitions =
-    "FLOP and bytes: as the op's definition gives them, then with the numbers put in; bound: the least "
-    "that is asked of a resource / its capacity at the greatest clock; ridge point: capacity of the "
-    "engine / bandwidth of the device memory; to change: the least that makes another resource bind; "
-    "confirm: what Nsight Compute should show of the kernel (a value far below refutes the diagnosis)";
+    "dims: those of the op's kind (mansard ops KIND); FLOP, vector: contractions and elementwise "
+    "arithmetic, "
+    "as the kind's definition counts them and with the dims put in; bytes: operands, their dtype, "
+    "bytes "
+    "moved, where they are, elements touched; bound: the least that is asked of a resource / its "
+    "capacity "
+    "at the greatest clock = time; ridge point: rate of the engine / bandwidth of the device "
+    "memory; to "
+    "change: the least that makes another resource bind; confirm: what Nsight Compute should show "
+    "of the "
+    "kernel alone (a value far from it refutes the diagnosis)";
 
 }  // namespace
 
@@ -192,9 +268,9 @@ std::string explanation(const Prediction& prediction, const model::Predictor& pr
                         const model::CostModel& kernel_alone) {
   const Explainer explainer(prediction, predictor, kernel_alone);
   const model::Workload& workload = prediction.workload;
-  std::string text = fmt::format("{} on {}: batch = {}, context = {}, q_len = {}\n\n",
-                                 prediction.model.name, prediction.machine.name, workload.batch,
-                                 workload.context, workload.q_len());
+  std::string text =
+      fmt::format("{} on {}: batch = {}, context = {}, q_len = {}\n\n", prediction.model.name,
+                  prediction.machine.name, workload.batch, workload.context, workload.q_len());
   for (std::size_t i = 0; i < prediction.ops.size(); ++i) {
     text += explainer.explain(i) + "\n";
   }

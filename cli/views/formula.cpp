@@ -24,7 +24,9 @@ ir::Expr without_unit(ir::Expr expression) {
 
 }  // namespace
 
-std::string formula_text(ir::Expr expression) { return ir::print(without_unit(expression)); }
+std::string formula_text(ir::Expr expression) {
+  return ir::print(without_unit(expression));
+}
 
 std::string formula_with_values(ir::Expr expression, const ir::Bindings& bindings) {
   return ir::print_with_values(without_unit(expression), bindings);

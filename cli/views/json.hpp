@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+
 #include <nlohmann/json.hpp>
 
 /// JSON as every view writes it: keys in the order given, two spaces, a line feed at the end.

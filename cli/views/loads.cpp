@@ -19,7 +19,8 @@ bool is_rate(const std::string& resource) {
   return resource.starts_with("matrix.") || resource.starts_with("vector.");
 }
 
-Asked asked(const OpCost& op, const std::string& resource, const std::string& main, bool contraction) {
+Asked asked(const OpCost& op, const std::string& resource, const std::string& main,
+            bool contraction) {
   const model::Demand& demand = op.demand;
   if (resource == main) {
     return {demand.main_least.expr(), demand.main_bytes.expr()};
@@ -49,8 +50,7 @@ const Term* binding(const OpCost& op, const ir::Bindings& bindings) {
 
 }  // namespace
 
-std::vector<Load> loads(const model::CostModel&, const OpCost& op, const std::string& main,
-                        const ir::Bindings& bindings) {
+std::vector<Load> loads(const OpCost& op, const std::string& main, const ir::Bindings& bindings) {
   std::vector<Load> result;
   bool contraction = op.rate.has_value();
   for (const Term& term : op.bound_terms) {

@@ -16,7 +16,9 @@ constexpr int kSheetDigits = 4;
 constexpr double kGiga = 1e9;
 constexpr Dimension kPerSecond{.second = -1};
 
-bool is_pin_rate(std::string_view path) { return path.ends_with(".pin_rate"); }
+bool is_pin_rate(std::string_view path) {
+  return path.ends_with(".pin_rate");
+}
 
 }  // namespace
 
@@ -58,7 +60,8 @@ Cell figure(const hardware::Machine& machine, std::string_view path) {
   return value ? Cell::number(*value, figure_text(*field, *value)) : Cell::unknown();
 }
 
-Cell figure_ratio(const hardware::Machine& machine, std::string_view above, std::string_view below) {
+Cell figure_ratio(const hardware::Machine& machine, std::string_view above,
+                  std::string_view below) {
   if (machine.find(above) == nullptr || machine.find(below) == nullptr) {
     return Cell::none();
   }

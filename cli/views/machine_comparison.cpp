@@ -27,8 +27,8 @@ struct RateColumn {
   std::string heading;
 };
 
-/// The rates that any of the machines has: matrix engines from wide to narrow formats, then the vector's fp32.
-/// Those that accumulate in 16 bits are left to JSON and CSV.
+/// The rates that any of the machines has: matrix engines from wide to narrow formats, then the
+/// vector's fp32. Those that accumulate in 16 bits are left to JSON and CSV.
 std::vector<RateColumn> rate_columns(Machines machines) {
   std::vector<RateColumn> columns;
   const auto add = [&](std::string path, std::string heading) {
@@ -108,7 +108,8 @@ std::string balances(Machines machines, const std::vector<RateColumn>& columns,
 }
 
 constexpr std::string_view kDefinitions =
-    "balance: the FLOP an op must do per byte moved before the engine binds rather than the memory (the "
+    "balance: the FLOP an op must do per byte moved before the engine binds rather than the memory "
+    "(the "
     "ridge point); dense: no sparsity, fp32 accumulation.  ? not known  - none";
 
 std::string table(Machines machines) {
@@ -117,21 +118,24 @@ std::string table(Machines machines) {
   text += "\ndense rate, TFLOP/s\n" + matrix(machines, columns, rate);
   text += "\nbalance: dense rate / bandwidth of the device memory, FLOP/B\n" +
           balances(machines, columns, "main.bandwidth");
-  if (std::ranges::any_of(machines, [](const Machine& m) { return m.known("l2.bandwidth").has_value(); })) {
+  if (std::ranges::any_of(machines,
+                          [](const Machine& m) { return m.known("l2.bandwidth").has_value(); })) {
     text += "\nbalance: dense rate / bandwidth of the L2 cache, FLOP/B\n" +
             balances(machines, columns, "l2.bandwidth");
   }
   return text + "\n" + paragraph(kDefinitions);
 }
 
-Cell known(const Machine& machine, const std::string& path) { return figure(machine, path); }
+Cell known(const Machine& machine, const std::string& path) {
+  return figure(machine, path);
+}
 
 /// A row a machine, engine, format and tier.
 Records rows(Machines machines) {
   Records records;
-  for (const char* key : {"machine", "released", "engine", "dtype", "tier", "rate_flops_per_s",
-                          "bandwidth_bytes_per_s", "balance_flops_per_byte", "capacity_bytes",
-                          "usd_per_s"}) {
+  for (const char* key :
+       {"machine", "released", "engine", "dtype", "tier", "rate_flops_per_s",
+        "bandwidth_bytes_per_s", "balance_flops_per_byte", "capacity_bytes", "usd_per_s"}) {
     records.column({key, ""});
   }
   const auto add = [&](const Machine& m, const std::string& engine, const std::string& dtype,

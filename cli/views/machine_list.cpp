@@ -52,7 +52,8 @@ Records list(std::span<const Machine> machines) {
 }
 
 constexpr std::string_view kDefinitions =
-    "16-bit: dense rate of the matrix engine in bf16, or fp16 where there is no bf16.  ? not known  - none\n"
+    "16-bit: dense rate of the matrix engine in bf16, or fp16 where there is no bf16.  ? not known "
+    " - none\n"
     "see: mansard machines show NAME, mansard machines compare NAME...\n";
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "cli/views/machine_cells.hpp"
 #include "cli/views/machines.hpp"
 #include "cli/views/records.hpp"
-#include "ir/expr_text.hpp"
 #include "hardware/schema.hpp"
+#include "ir/expr_text.hpp"
 #include "support/units.hpp"
 
 namespace mansard::cli {
@@ -28,7 +28,8 @@ std::string remarks(const Field& field) {
 
 Records figures(const Machine& machine) {
   Records records;
-  for (const char* key : {"path", "value", "unit", "kind", "source", "formula", "note", "changed"}) {
+  for (const char* key :
+       {"path", "value", "unit", "kind", "source", "formula", "note", "changed"}) {
     records.column({key, ""});
   }
   for (const Field& field : machine.fields()) {
@@ -49,14 +50,17 @@ std::string figure_table(const Machine& machine) {
   table.column("value");
   table.column("kind", kLeft);
   table.column("source", kLeft);
+  std::string unknown;
   for (const Field& field : machine.fields()) {
-    const Cell value = figure(machine, field.path);
-    const bool known = std::holds_alternative<double>(value.value);
-    table.row({field.path, value.shown, known ? std::string(name_of(field.kind)) : "-",
-               known ? field.source : "-"});
+    if (!machine.known(field.path)) {
+      unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", field.path);
+      continue;
+    }
+    table.row({field.path, figure(machine, field.path).shown, std::string(name_of(field.kind)),
+               field.source});
     table.note(remarks(field));
   }
-  return table.render();
+  return table.render() + (unknown.empty() ? "" : "not known: " + paragraph(unknown, 11));
 }
 
 Cell tier_figure(const Machine& machine, const hardware::Tier& tier, std::string_view name) {
@@ -106,7 +110,8 @@ std::string heading(const Machine& machine) {
   }
   text += machine.released.empty() ? "" : fmt::format(", {}", machine.released);
   for (const std::string& ancestor : machine.ancestors) {
-    text += fmt::format("{}{}", &ancestor == machine.ancestors.data() ? ", extends " : " < ", ancestor);
+    text +=
+        fmt::format("{}{}", &ancestor == machine.ancestors.data() ? ", extends " : " < ", ancestor);
   }
   return text + "\n";
 }
@@ -120,14 +125,14 @@ std::string sentences(std::string_view title, const std::vector<std::string>& li
 }
 
 constexpr std::string_view kDefinitions =
-    "? not known  - none; rates are dense; kind: datasheet (printed), measured (by somebody), derived (by "
+    "? not known  - none; rates are dense; kind: datasheet (printed), measured (by somebody), "
+    "derived (by "
     "the formula), assumed; bandwidth of links: each direction";
 
 std::string table(const Machine& machine) {
-  return heading(machine) + sentences("changed", machine.changes) + "\n" +
-         tiers(machine).table() + "\n" + figure_table(machine) + "\n" +
-         sources(machine).table() + sentences("notes", machine.notes) +
-         "\n" + paragraph(kDefinitions);
+  return heading(machine) + sentences("changed", machine.changes) + "\n" + tiers(machine).table() +
+         "\n" + figure_table(machine) + "\n" + sources(machine).table() +
+         sentences("notes", machine.notes) + "\n" + paragraph(kDefinitions);
 }
 
 Json json(const Machine& machine) {

@@ -153,8 +153,9 @@ std::string facts(const Graph& model) {
 std::string blocks(const Graph& model) {
   std::string text;
   for (const ir::Block& block : model.blocks()) {
-    text += block.count > 1 ? fmt::format("{}{} x {}", text.empty() ? "" : ", ", block.name, block.count)
-                            : "";
+    text += block.count > 1
+                ? fmt::format("{}{} x {}", text.empty() ? "" : ", ", block.name, block.count)
+                : "";
   }
   return text.empty() ? "" : "layers: " + paragraph(text, 8);
 }
@@ -168,12 +169,13 @@ std::string notes(const Graph& model) {
 }
 
 constexpr std::string_view kDefinitions =
-    "x: executions in a step; parameters: of one execution; dims: those of the op's kind (mansard ops "
+    "x: executions in a step; parameters: of one execution; dims: those of the op's kind (mansard "
+    "ops "
     "KIND), over batch (sequences), q_len (new tokens of each) and context (tokens attended)";
 
 std::string table(const Graph& model) {
-  return facts(model) + "\n" + blocks(model) + "\n" + ops(model).table() + notes(model) +
-         "\n" + paragraph(kDefinitions);
+  return facts(model) + "\n" + blocks(model) + "\n" + ops(model).table() + notes(model) + "\n" +
+         paragraph(kDefinitions);
 }
 
 Json json(const Graph& model) {
@@ -187,23 +189,24 @@ Json json(const Graph& model) {
   for (const ir::Block& block : model.blocks()) {
     blocks.push_back({{"name", block.name}, {"count", block.count}});
   }
-  return {{"schema", "mansard.model/1"},
-          {"name", f.name},
-          {"parameters", counts.total},
-          {"active_parameters", counts.active},
-          {"active_parameters_without_embedding", counts.active_without_embedding},
-          {"layers", f.layers},
-          {"hidden", f.hidden},
-          {"heads", f.heads},
-          {"kv_heads", f.kv_heads},
-          {"vocabulary", f.vocabulary},
-          {"max_context", f.max_context},
-          {"weight_bytes", json_number(ir::value(ir::weight_bytes(model), kFirstToken))},
-          {"weight_bytes_by_dtype", by_dtype},
-          {"kv_bytes_per_token", json_number(ir::value(ir::kv_bytes_per_token(model), kFirstToken))},
-          {"blocks", blocks},
-          {"ops", ops(model).json()},
-          {"notes", f.notes}};
+  return {
+      {"schema", "mansard.model/1"},
+      {"name", f.name},
+      {"parameters", counts.total},
+      {"active_parameters", counts.active},
+      {"active_parameters_without_embedding", counts.active_without_embedding},
+      {"layers", f.layers},
+      {"hidden", f.hidden},
+      {"heads", f.heads},
+      {"kv_heads", f.kv_heads},
+      {"vocabulary", f.vocabulary},
+      {"max_context", f.max_context},
+      {"weight_bytes", json_number(ir::value(ir::weight_bytes(model), kFirstToken))},
+      {"weight_bytes_by_dtype", by_dtype},
+      {"kv_bytes_per_token", json_number(ir::value(ir::kv_bytes_per_token(model), kFirstToken))},
+      {"blocks", blocks},
+      {"ops", ops(model).json()},
+      {"notes", f.notes}};
 }
 
 }  // namespace

@@ -52,8 +52,10 @@ Records list(std::span<const Graph> models) {
 }
 
 constexpr std::string_view kDefinitions =
-    "active: parameters that one token uses, embedding and head included; weights: bytes as stored, "
-    "with scales; KV of a token: bytes that one more token of context adds to the cache of a sequence; a "
+    "active: parameters that one token uses, embedding and head included; weights: bytes as "
+    "stored, "
+    "with scales; KV of a token: bytes that one more token of context adds to the cache of a "
+    "sequence; a "
     "suffix -fp8 (llama3-8b-fp8) is the model with fp8 weights and activations";
 
 }  // namespace

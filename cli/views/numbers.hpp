@@ -13,8 +13,10 @@ namespace mansard::cli {
 [[nodiscard]] std::string measure(double base_units, const Dimension& dimension);
 [[nodiscard]] std::string seconds(double value);
 [[nodiscard]] std::string bytes(double value);  ///< "-" for none.
-[[nodiscard]] std::string flops(double value);  ///< With the prefix but without the unit: "805 M"; "-" for none.
-/// A plain number, three significant digits and no exponent below a million: "0.0412", "16.0", "1340".
+[[nodiscard]] std::string flops(
+    double value);  ///< With the prefix but without the unit: "805 M"; "-" for none.
+/// A plain number, three significant digits and no exponent below a million: "0.0412", "16.0",
+/// "1340".
 [[nodiscard]] std::string ratio(double value);
 [[nodiscard]] std::string percent(double fraction);  ///< "23.4 %".
 /// A whole number with its thousands apart: "8,030,261,248".

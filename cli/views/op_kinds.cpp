@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "cli/views/csv.hpp"
+#include "cli/views/formula.hpp"
 #include "cli/views/json.hpp"
 #include "cli/views/text_table.hpp"
-#include "cli/views/formula.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -57,8 +57,7 @@ std::string_view name_of(ir::Engine engine) {
 
 /// A formula of a definition; "" if the kind has none or it is zero.
 std::string formula(ir::Expr expression) {
-  const bool nothing =
-      !expression || (expression.is_constant() && expression.constant() == 0);
+  const bool nothing = !expression || (expression.is_constant() && expression.constant() == 0);
   return nothing ? "" : formula_text(expression);
 }
 
@@ -70,7 +69,8 @@ std::string dims_text(const OpDef& kind) {
   std::string text;
   for (const ir::DimDef& dim : kind.dims) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", dim.name, dim.meaning);
-    text += dim.otherwise && *dim.otherwise != 0 ? fmt::format(" (default {})", *dim.otherwise) : "";
+    text +=
+        dim.otherwise && *dim.otherwise != 0 ? fmt::format(" (default {})", *dim.otherwise) : "";
   }
   return text;
 }
@@ -90,7 +90,8 @@ std::string operand_lines(const OpDef& kind) {
   std::string text;
   for (std::size_t begin = rows.find('\n') + 1; begin < rows.size();) {
     const std::size_t end = rows.find('\n', begin) + 1;
-    text += text.empty() ? fmt::format("  {:<{}}", "operands", kIndent - 2) : std::string(kIndent, ' ');
+    text +=
+        text.empty() ? fmt::format("  {:<{}}", "operands", kIndent - 2) : std::string(kIndent, ' ');
     text += rows.substr(begin, end - begin);
     begin = end;
   }
@@ -107,8 +108,10 @@ std::string description(const OpDef& kind) {
 }
 
 constexpr std::string_view kDefinitions =
-    "operands: elements touched, [optional]; bytes follow from the dtype and its scales, twice where read "
-    "and written; FLOP: contractions, 2 per multiply-add; vector: elementwise arithmetic; special: exp, "
+    "operands: elements touched, [optional]; bytes follow from the dtype and its scales, twice "
+    "where read "
+    "and written; FLOP: contractions, 2 per multiply-add; vector: elementwise arithmetic; special: "
+    "exp, "
     "rsqrt and the like, one each; link: elements a device sends to its peers";
 
 Json json(const OpDef& kind) {

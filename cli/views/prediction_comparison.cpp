@@ -22,21 +22,22 @@ std::string usd_per_million(const Prediction& p) {
 }
 
 std::string memory_text(const Prediction& p) {
-  return p.memory.capacity_bytes ? fmt::format("{:.0f} %", 100 * memory_used(p) / *p.memory.capacity_bytes)
-                                 : "?";
+  return p.memory.capacity_bytes
+             ? fmt::format("{:.0f} %", 100 * memory_used(p) / *p.memory.capacity_bytes)
+             : "?";
 }
 
 std::string totals_table(Predictions predictions) {
   TextTable table;
   table.column("machine", kLeft);
-  for (const char* heading : {"bound", "low", "estimate", "high", "tokens/s", "USD per\n1e6 tokens",
-                              "memory\nused"}) {
+  for (const char* heading :
+       {"bound", "low", "estimate", "high", "tokens/s", "USD per\n1e6 tokens", "memory\nused"}) {
     table.column(heading);
   }
   table.column("largest share", kLeft);
   for (const Prediction& p : predictions) {
-    const auto largest = std::ranges::max_element(
-        p.ops, {}, [&](const OpPrediction& op) { return share(op, p); });
+    const auto largest =
+        std::ranges::max_element(p.ops, {}, [&](const OpPrediction& op) { return share(op, p); });
     const Prediction::Totals& t = p.totals;
     table.row({p.machine.name, seconds(t.bound_s), seconds(t.low_s), seconds(t.estimate_s),
                seconds(t.high_s), ratio(t.tokens_per_second), usd_per_million(p), memory_text(p),
@@ -77,16 +78,6 @@ std::string op_table(Predictions predictions, bool with_binding) {
     table.row(std::move(cells));
   }
   return table.render();
-}
-
-std::size_t widest_line(const std::string& text) {
-  std::size_t widest = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    widest = std::max(widest, text_width(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return widest;
 }
 
 std::string ops(Predictions predictions) {

@@ -14,9 +14,9 @@ std::string prediction_csv(std::span<const model::Prediction> predictions) {
                     p.workload.phase, p.workload.batch, p.workload.context);
     for (const model::OpPrediction& op : p.ops) {
       text += fmt::format("{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},{},{},{},{},{},{}\n", head,
-                          csv_field(op.name), op.kind, op.count, op.flops, op.vector_flops, op.bytes,
-                          op.main_bytes, op.intensity, op.bound_s, op.low_s, op.estimate_s,
-                          op.high_s, op.binding);
+                          csv_field(op.name), op.kind, op.count, op.flops, op.vector_flops,
+                          op.bytes, op.main_bytes, op.intensity, op.bound_s, op.low_s,
+                          op.estimate_s, op.high_s, op.binding);
     }
     const model::Prediction::Totals& t = p.totals;
     text += fmt::format("{},total,,1,{:.0f},{:.0f},{:.0f},{:.0f},{},{},{},{},{},\n", head, t.flops,

@@ -64,7 +64,8 @@ Json memory_json(const model::Prediction::Memory& memory) {
   return {{"weight_bytes", json_number(memory.weight_bytes)},
           {"kv_bytes", json_number(memory.kv_bytes)},
           {"activation_bytes", json_number(memory.activation_bytes)},
-          {"capacity_bytes", memory.capacity_bytes ? json_number(*memory.capacity_bytes) : Json(nullptr)},
+          {"capacity_bytes",
+           memory.capacity_bytes ? json_number(*memory.capacity_bytes) : Json(nullptr)},
           {"fits", memory.fits},
           {"largest_batch", json_optional(memory.largest_batch)},
           {"largest_context", json_optional(memory.largest_context)}};
@@ -76,20 +77,20 @@ Json prediction_to_json(const model::Prediction& prediction) {
     ops.push_back(op_json(op));
   }
   const model::Prediction::Model& m = prediction.model;
-  Json result = {{"schema", "mansard.prediction/1"},
-                 {"model",
-                  {{"name", m.name},
-                   {"parameters", m.parameters},
-                   {"active_parameters", m.active_parameters},
-                   {"active_parameters_without_embedding", m.active_parameters_without_embedding},
-                   {"weight_bytes", json_number(m.weight_bytes)},
-                   {"kv_bytes_per_token", json_number(m.kv_bytes_per_token)}}},
-                 {"machine",
-                  {{"name", prediction.machine.name},
-                   {"calibration", prediction.machine.calibration}}},
-                 {"workload", workload_json(prediction)},
-                 {"totals", totals_json(prediction.totals)},
-                 {"memory", memory_json(prediction.memory)}};
+  Json result = {
+      {"schema", "mansard.prediction/1"},
+      {"model",
+       {{"name", m.name},
+        {"parameters", m.parameters},
+        {"active_parameters", m.active_parameters},
+        {"active_parameters_without_embedding", m.active_parameters_without_embedding},
+        {"weight_bytes", json_number(m.weight_bytes)},
+        {"kv_bytes_per_token", json_number(m.kv_bytes_per_token)}}},
+      {"machine",
+       {{"name", prediction.machine.name}, {"calibration", prediction.machine.calibration}}},
+      {"workload", workload_json(prediction)},
+      {"totals", totals_json(prediction.totals)},
+      {"memory", memory_json(prediction.memory)}};
   if (prediction.slo_batch) {
     result["slo_batch"] = *prediction.slo_batch;
   }

@@ -14,19 +14,21 @@ using model::OpPrediction;
 using model::Prediction;
 
 constexpr auto kLeft = TextTable::Align::kLeft;
-constexpr std::size_t kOpColumns = 22;
+/// Columns of an op's name, as many as leave the table within the page.
+constexpr std::size_t kMostOpColumns = 36;
+constexpr std::size_t kLeastOpColumns = 16;
 
-std::string op_table(const Prediction& p) {
+std::string op_table(const Prediction& p, std::size_t name_columns) {
   TextTable table;
   table.column("op", kLeft);
-  for (const char* heading : {"x", "FLOP", "bytes", "FLOP/B", "bound\nus", "low\nus", "estimate\nus",
-                              "high\nus", "share\n%"}) {
+  for (const char* heading : {"x", "FLOP", "bytes", "FLOP\nper B", "bound\nus", "low\nus",
+                              "estimate\nus", "high\nus", "share\n%"}) {
     table.column(heading);
   }
   table.column("bound by", kLeft);
   const Prediction::Totals& t = p.totals;
   for (const OpPrediction& op : p.ops) {
-    table.row({abbreviated(op.name, kOpColumns), fmt::format("{:.0f}", op.count), flops(op.flops),
+    table.row({abbreviated(op.name, name_columns), fmt::format("{:.0f}", op.count), flops(op.flops),
                bytes(op.bytes), op.flops == 0 ? "-" : ratio(op.intensity), microseconds(op.bound_s),
                microseconds(op.low_s), microseconds(op.estimate_s), microseconds(op.high_s),
                fmt::format("{:.1f}", 100 * share(op, p)), op.binding});
@@ -38,13 +40,23 @@ std::string op_table(const Prediction& p) {
   return table.render();
 }
 
+std::string fitting_op_table(const Prediction& p) {
+  std::size_t columns = kMostOpColumns;
+  std::string table = op_table(p, columns);
+  while (widest_line(table) > kPageWidth && columns > kLeastOpColumns) {
+    table = op_table(p, --columns);
+  }
+  return table;
+}
+
 std::string throughput_lines(const Prediction& p) {
   const Prediction::Totals& t = p.totals;
-  std::string text = fmt::format("step        {}, between {} and {}, at least {}", seconds(t.estimate_s),
-                                 seconds(t.low_s), seconds(t.high_s), seconds(t.bound_s));
+  std::string text =
+      fmt::format("step        {}, between {} and {}, at least {}", seconds(t.estimate_s),
+                  seconds(t.low_s), seconds(t.high_s), seconds(t.bound_s));
   text += t.tpot_s ? fmt::format("; TPOT {}\n", seconds(*t.tpot_s)) : "\n";
-  text += fmt::format("throughput  {} tokens/s on {} GPU{}", ratio(t.tokens_per_second), p.plan.gpus(),
-                      p.plan.gpus() == 1 ? "" : "s");
+  text += fmt::format("throughput  {} tokens/s on {} GPU{}", ratio(t.tokens_per_second),
+                      p.plan.gpus(), p.plan.gpus() == 1 ? "" : "s");
   text += t.usd_per_million_tokens
               ? fmt::format(", {} USD per million tokens\n", ratio(*t.usd_per_million_tokens))
               : ", price not known (--price)\n";
@@ -58,9 +70,9 @@ std::string throughput_lines(const Prediction& p) {
 
 std::string memory_lines(const Prediction& p) {
   const Prediction::Memory& m = p.memory;
-  std::string text = fmt::format("memory      weights {} + KV {} + activations {} = {}",
-                                 bytes(m.weight_bytes), bytes(m.kv_bytes),
-                                 bytes(m.activation_bytes), bytes(memory_used(p)));
+  std::string text =
+      fmt::format("memory      weights {} + KV {} + activations {} = {}", bytes(m.weight_bytes),
+                  bytes(m.kv_bytes), bytes(m.activation_bytes), bytes(memory_used(p)));
   if (m.capacity_bytes) {
     text += fmt::format(" of {}{}", bytes(*m.capacity_bytes), p.plan.gpus() > 1 ? " per GPU" : "");
   }
@@ -73,8 +85,8 @@ std::string memory_lines(const Prediction& p) {
 
 std::string one(const Prediction& p) {
   return fmt::format("{} on {} ({})\n\n", heading(p), p.machine.name, calibration_text(p)) +
-         op_table(p) + "\n" + throughput_lines(p) + memory_lines(p) + "\n" + assumption_lines(p) +
-         paragraph(kPredictionTerms);
+         fitting_op_table(p) + "\n" + throughput_lines(p) + memory_lines(p) + "\n" +
+         assumption_lines(p) + paragraph(kPredictionTerms);
 }
 
 }  // namespace

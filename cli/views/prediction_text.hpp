@@ -24,7 +24,8 @@ namespace mansard::cli {
 
 inline constexpr std::string_view kPredictionTerms =
     "op times, FLOP and bytes are of one execution on one GPU, x says how often; bound: no "
-    "implementation is faster; [low, high]: 90 % of measurements; bytes: operands moved once; FLOP: 2 per "
+    "implementation is faster; [low, high]: 90 % of measurements; bytes: operands moved once; "
+    "FLOP: 2 per "
     "multiply-add";
 
 }  // namespace mansard::cli

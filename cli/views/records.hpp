@@ -24,8 +24,10 @@ struct Cell {
 
   [[nodiscard]] static Cell text(std::string_view text);
   [[nodiscard]] static Cell number(double value, std::string shown);
-  [[nodiscard]] static Cell unknown() { return {.shown = "?"}; }  ///< There is one, nobody knows it.
-  [[nodiscard]] static Cell none() { return {.shown = "-"}; }     ///< There is none.
+  [[nodiscard]] static Cell unknown() {
+    return {.shown = "?"};
+  }  ///< There is one, nobody knows it.
+  [[nodiscard]] static Cell none() { return {.shown = "-"}; }  ///< There is none.
 };
 
 class Records {
@@ -40,7 +42,7 @@ class Records {
   void add(std::vector<Cell> cells);
 
   [[nodiscard]] std::string table(std::size_t width = kPageWidth) const;
-  [[nodiscard]] Json json() const;  ///< A list of objects; unknowns are null.
+  [[nodiscard]] Json json() const;        ///< A list of objects; unknowns are null.
   [[nodiscard]] std::string csv() const;  ///< Unknowns are empty.
 
  private:

@@ -45,7 +45,16 @@ std::size_t sum(const std::vector<std::size_t>& widths) {
 }  // namespace
 
 std::size_t text_width(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::size_t widest_line(std::string_view text) {
+  std::size_t widest = 0;
+  for (const std::string& line : lines_of(text)) {
+    widest = std::max(widest, text_width(line));
+  }
+  return widest;
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
@@ -89,7 +98,9 @@ void TextTable::note(std::string_view text) {
   rows_.back().note = text;
 }
 
-void TextTable::rule() { rows_.emplace_back(); }
+void TextTable::rule() {
+  rows_.emplace_back();
+}
 
 std::vector<TextTable::Cells> TextTable::heading_rows() const {
   std::vector<std::vector<std::string>> headings;

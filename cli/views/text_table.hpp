@@ -38,11 +38,15 @@ class TextTable {
 
   [[nodiscard]] std::vector<std::size_t> widths(const std::vector<Cells>& headings) const;
   [[nodiscard]] std::vector<Cells> heading_rows() const;
-  void append_row(std::string& text, const Cells& cells, const std::vector<std::size_t>& widths) const;
+  void append_row(std::string& text, const Cells& cells,
+                  const std::vector<std::size_t>& widths) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;
 };
+
+/// Characters of the longest line of a text.
+[[nodiscard]] std::size_t widest_line(std::string_view text);
 
 /// Characters of a UTF-8 text.
 [[nodiscard]] std::size_t text_width(std::string_view text);

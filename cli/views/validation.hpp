@@ -6,7 +6,9 @@
 
 namespace mansard::cli {
 
-[[nodiscard]] std::string validation_table(const validate::Report& report);
+/// The classes; then, unless `summary_only`, each with its worst rows and those that beat the
+/// bound.
+[[nodiscard]] std::string validation_table(const validate::Report& report, bool summary_only);
 /// `mansard.validation/1`.
 [[nodiscard]] std::string validation_json(const validate::Report& report);
 /// One line a row: what was measured and what the model says.

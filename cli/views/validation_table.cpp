@@ -36,6 +36,24 @@ std::string row_line(const validate::Comparison& c) {
                      100 * (c.estimate / c.row->median_s - 1));
 }
 
+/// The worst rows of a class, what was left out of it and what beats its bound.
+std::string details(const validate::ClassReport& c) {
+  std::string text = fmt::format("\n{} {} {}", class_name(c), c.implementation, c.mode);
+  text += c.calibrated_on_these_rows ? ", calibrated on some of these rows" : "";
+  text += c.skipped > 0 ? fmt::format(", {} skipped ({})", c.skipped, c.skip_reasons.front()) : "";
+  text += c.flagged > 0
+              ? fmt::format(", {} flagged (mean {} %)", c.flagged, percent(c.flagged_errors.mape))
+              : "";
+  text += "\n";
+  for (const validate::Comparison& row : c.worst) {
+    text += row_line(row);
+  }
+  for (std::size_t i = 0; i < c.violations.size() && i < c.worst.size(); ++i) {
+    text += " beats the bound:" + row_line(c.violations[i]);
+  }
+  return text;
+}
+
 std::string summary(const validate::Report& report) {
   using Align = TextTable::Align;
   TextTable table;
@@ -47,7 +65,8 @@ std::string summary(const validate::Report& report) {
     table.column(name);
   }
   for (const validate::ClassReport& c : report.classes) {
-    table.row({class_name(c), c.implementation.substr(0, 28), c.mode, fmt::format("{}", c.rows),
+    table.row({class_name(c) + (c.calibrated_on_these_rows ? " *" : ""),
+               c.implementation.substr(0, 28), c.mode, fmt::format("{}", c.rows),
                percent(c.errors.mape), percent(c.errors.median), percent(c.errors.p90),
                fmt::format("{:+.1f}", 100 * c.errors.bias), percent(c.interval_coverage),
                fmt::format("{:.2f}", c.interval_width), fmt::format("{}", c.bound_violations),
@@ -58,26 +77,13 @@ std::string summary(const validate::Report& report) {
 
 }  // namespace
 
-std::string validation_table(const validate::Report& report) {
+std::string validation_table(const validate::Report& report, bool summary_only) {
   std::string text = fmt::format(
       "{} ({}), errors in % of |estimate/measured - 1|\n\n", report.machine,
       report.calibration.empty() ? "not calibrated" : "calibration " + report.calibration);
   text += summary(report);
   for (const validate::ClassReport& c : report.classes) {
-    text += fmt::format("\n{} {} {}", class_name(c), c.implementation, c.mode);
-    text += c.calibrated_on_these_rows ? ", calibrated on these rows" : "";
-    text +=
-        c.skipped > 0 ? fmt::format(", {} skipped ({})", c.skipped, c.skip_reasons.front()) : "";
-    text += c.flagged > 0
-                ? fmt::format(", {} flagged (mean {} %)", c.flagged, percent(c.flagged_errors.mape))
-                : "";
-    text += "\n";
-    for (const validate::Comparison& row : c.worst) {
-      text += row_line(row);
-    }
-    for (std::size_t i = 0; i < c.violations.size() && i < c.worst.size(); ++i) {
-      text += " beats the bound:" + row_line(c.violations[i]);
-    }
+    text += summary_only ? "" : details(c);
   }
   if (report.other_machines > 0) {
     text += fmt::format("\n{} rows of other machines left out\n", report.other_machines);
@@ -86,7 +92,7 @@ std::string validation_table(const validate::Report& report) {
          "\nbeats: rows faster than 0.98 bound, the clock's step allowed for; in 90 %: rows within "
          "[low, high];\nwidth: median high/low; roofline, 3-const: mean error of max(FLOP/rate, "
          "bytes/bandwidth), and of it\nwith two efficiencies and a start time fitted on these very "
-         "rows; rows with a flag are left out of all\n";
+         "rows; rows with a flag are left out of all;\n*: the calibration saw some of these rows\n";
 }
 
 std::string validation_csv(const validate::Report& report) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+
 #include <fmt/format.h>
 
 #include "frontend/hf/describe.hpp"
@@ -49,6 +50,7 @@ Activation activation_of(Config& config, const KeyList& spellings, std::string_v
   const auto* const known = std::ranges::find(kActivations, name, &ActivationCost::name);
   if (known == kActivations.end()) {
     std::vector<std::string> names;
+    names.reserve(kActivations.size());
     for (const ActivationCost& activation : kActivations) {
       names.emplace_back(activation.name);
     }

@@ -8,7 +8,8 @@
 
 #include "frontend/hf/weight_formats.hpp"
 
-/// What a config says, whatever its family: sizes, and layer kinds with their counts. `build_graph` turns it into ops.
+/// What a config says, whatever its family: sizes, and layer kinds with their counts. `build_graph`
+/// turns it into ops.
 namespace mansard::frontend::hf {
 
 struct Norm {
@@ -18,7 +19,8 @@ struct Norm {
   friend bool operator==(const Norm&, const Norm&) = default;
 };
 
-/// Where the norms of a layer stand. A layer without a feed-forward (or without a mixer) has only the mixer's (or its).
+/// Where the norms of a layer stand. A layer without a feed-forward (or without a mixer) has only
+/// the mixer's (or its).
 enum class NormPlacement : std::uint8_t {
   kPre,       ///< Before mixer and feed-forward, on the residual stream.
   kPost,      ///< On the output of each, before it is added (olmo2).
@@ -57,13 +59,15 @@ struct Attention {
   QkNorm qk_norm = QkNorm::kNone;
   bool value_norm = false;  ///< Values are normalised too, without a gain (gemma4).
   OutputGate gate = OutputGate::kNone;
-  bool sinks = false;           ///< One learned sink per head.
-  bool key_is_value = false;    ///< One projection serves as key and value.
-  bool shares_cache = false;    ///< Attends to the cache of an earlier layer and has no keys and values of its own.
+  bool sinks = false;         ///< One learned sink per head.
+  bool key_is_value = false;  ///< One projection serves as key and value.
+  bool shares_cache =
+      false;  ///< Attends to the cache of an earlier layer and has no keys and values of its own.
   friend bool operator==(const Attention&, const Attention&) = default;
 };
 
-/// DeepSeek sparse attention: an indexer scores all earlier tokens, attention reads the best `top_k`.
+/// DeepSeek sparse attention: an indexer scores all earlier tokens, attention reads the best
+/// `top_k`.
 struct SparseIndex {
   std::int64_t heads = 0;
   std::int64_t dim = 0;
@@ -80,7 +84,7 @@ struct Mla {
   std::int64_t nope_dim = 0;
   std::int64_t rope_dim = 0;
   std::int64_t value_dim = 0;
-  bool bias = false;  ///< On q_a (or q), kv_a and the output.
+  bool bias = false;    ///< On q_a (or q), kv_a and the output.
   bool rotates = true;  ///< Whether the rotary dims are rotated (kimi-linear does not).
   std::optional<SparseIndex> index;
   friend bool operator==(const Mla&, const Mla&) = default;
@@ -89,8 +93,9 @@ struct Mla {
 struct LinearAttention {
   enum class Kind : std::uint8_t {
     kGatedDeltaNet,  ///< qwen3-next: short convolution on q, k, v; gates per head; gated norm.
-    kKimiDelta,      ///< kimi-linear: convolutions apart, decay per channel from a low-rank pair, gated norm.
-    kLightning,      ///< minimax: fixed decay per head, SiLU on q, k, v, norm and sigmoid gate.
+    kKimiDelta,  ///< kimi-linear: convolutions apart, decay per channel from a low-rank pair, gated
+                 ///< norm.
+    kLightning,  ///< minimax: fixed decay per head, SiLU on q, k, v, norm and sigmoid gate.
   };
   Kind kind = Kind::kGatedDeltaNet;
   std::int64_t key_heads = 0;
@@ -109,7 +114,8 @@ struct Mamba1 {
   bool conv_bias = true;
   bool projection_bias = false;
   enum class InnerNorms : std::uint8_t { kNone, kGain, kWithoutGain };
-  InnerNorms inner_norms = InnerNorms::kNone;  ///< On dt, B and C (jamba: with gain; falcon-mamba: without).
+  InnerNorms inner_norms =
+      InnerNorms::kNone;  ///< On dt, B and C (jamba: with gain; falcon-mamba: without).
   friend bool operator==(const Mamba1&, const Mamba1&) = default;
 };
 
@@ -166,8 +172,10 @@ struct Moe {
   bool router_bias = false;
   bool correction_bias = false;  ///< Added to the scores for the choice only.
   bool expert_bias = false;
-  std::int64_t latent = 0;  ///< Experts work in a space of this size, projected to and from; 0: the hidden size.
-  bool router_scale = false;  ///< gemma4: a gain per channel before the router and one scale per expert after it.
+  std::int64_t latent =
+      0;  ///< Experts work in a space of this size, projected to and from; 0: the hidden size.
+  bool router_scale =
+      false;  ///< gemma4: a gain per channel before the router and one scale per expert after it.
   Activation activation;
   friend bool operator==(const Moe&, const Moe&) = default;
 };
@@ -177,14 +185,16 @@ struct Layer {
   std::optional<Dense> dense;
   std::optional<Moe> moe;  ///< With `dense`: both, their outputs added (gemma4).
   NormPlacement norms = NormPlacement::kPre;
-  bool parallel = false;       ///< Mixer and feed-forward read the same input.
+  bool parallel = false;           ///< Mixer and feed-forward read the same input.
   bool second_input_norm = false;  ///< Of a parallel layer: the feed-forward has a norm of its own.
-  std::int64_t layer_input = 0;    ///< Width of the embedding that this layer adds for its own (gemma4 E models).
+  std::int64_t layer_input =
+      0;  ///< Width of the embedding that this layer adds for its own (gemma4 E models).
   WeightFormats formats;
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
-/// Layers of one kind. They need not be neighbours: the order of the groups is that of first appearance.
+/// Layers of one kind. They need not be neighbours: the order of the groups is that of first
+/// appearance.
 struct LayerGroup {
   std::string name;
   std::int64_t count = 0;
@@ -204,11 +214,13 @@ struct Architecture {
   bool embedding_norm = false;
   bool final_norm = true;
   bool alibi = false;
-  std::int64_t positions = 0;        ///< Rows of a learned position table; 0: none.
-  std::int64_t embedding_width = 0;  ///< Where it is not the hidden size: projected in and out (opt-350m).
-  std::int64_t layer_input_vocabulary = 0;  ///< Rows of the table of per-layer embeddings (gemma4 E models).
+  std::int64_t positions = 0;  ///< Rows of a learned position table; 0: none.
+  std::int64_t embedding_width =
+      0;  ///< Where it is not the hidden size: projected in and out (opt-350m).
+  std::int64_t layer_input_vocabulary =
+      0;  ///< Rows of the table of per-layer embeddings (gemma4 E models).
   std::vector<LayerGroup> groups;
-  const ir::Dtype* weights = nullptr;      ///< As stored, where no quantisation says otherwise.
+  const ir::Dtype* weights = nullptr;  ///< As stored, where no quantisation says otherwise.
   const ir::Dtype* activations = nullptr;
   const ir::Dtype* kv = nullptr;
   WeightFormats formats;  ///< Of weights outside the layers.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
-#include <fmt/format.h>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "frontend/hf/ignored_keys.hpp"
 
@@ -13,14 +15,15 @@ namespace mansard::frontend::hf {
 namespace {
 
 /// Where multimodal and wrapper configs keep the text model.
-constexpr std::array<std::string_view, 5> kTextConfigs = {"text_config", "llm_config",
-                                                          "language_config", "thinker_config",
-                                                          "text_model_config"};
+constexpr std::array<std::string_view, 5> kTextConfigs = {
+    "text_config", "llm_config", "language_config", "thinker_config", "text_model_config"};
 
 /// What a text model takes from the objects around it where it does not say it itself.
 constexpr std::array<std::string_view, 8> kInherited = {
-    "tie_word_embeddings", "quantization_config", "compression_config", "vocab_size",
-    "torch_dtype",         "dtype",               "hidden_act",         "max_position_embeddings"};
+    "tie_word_embeddings", "quantization_config",
+    "compression_config",  "vocab_size",
+    "torch_dtype",         "dtype",
+    "hidden_act",          "max_position_embeddings"};
 
 /// Deeper than any published config nests.
 constexpr std::size_t kMostNesting = 4;
@@ -53,6 +56,12 @@ std::string_view kind_of(const Node& node) {
   return node.quoted ? "a string" : "a value";
 }
 
+/// Null, an empty list, an empty object.
+bool says_nothing(const Node& node) {
+  return node.is_null() || (node.is_sequence() && node.items.empty()) ||
+         (node.is_mapping() && node.entries.empty());
+}
+
 std::string found(const Node& node) {
   if (!node.is_scalar()) {
     return std::string(kind_of(node));
@@ -83,8 +92,9 @@ const Node* Config::look_up(std::string_view key) const {
   if (!contains(kInherited, key)) {
     return objects_.back()->find(key);
   }
-  for (auto object = objects_.rbegin(); object != objects_.rend(); ++object) {
-    if (const Node* inherited = (*object)->find(key); inherited != nullptr && !inherited->is_null()) {
+  for (const Node* object : objects_ | std::views::reverse) {
+    const Node* inherited = object->find(key);
+    if (inherited != nullptr && !inherited->is_null()) {
       return inherited;
     }
   }
@@ -197,8 +207,7 @@ std::optional<std::string> Config::string(std::string_view key) {
     return std::nullopt;
   }
   if (!node->is_scalar()) {
-    refuse("config-type", fmt::format("expected a string, found {}", found(*node)),
-           node->location);
+    refuse("config-type", fmt::format("expected a string, found {}", found(*node)), node->location);
     return std::nullopt;
   }
   return node->scalar;
@@ -241,8 +250,7 @@ std::vector<std::string> Config::strings(std::string_view key) {
     if (item.is_scalar()) {
       values.push_back(item.scalar);
     } else {
-      refuse("config-type", fmt::format("expected a string, found {}", found(item)),
-             item.location);
+      refuse("config-type", fmt::format("expected a string, found {}", found(item)), item.location);
     }
   }
   return values;
@@ -257,8 +265,8 @@ void Config::ignore(std::initializer_list<std::string_view> keys) {
 std::vector<std::string> Config::first_of_each(std::string_view key) {
   read_.emplace(key);
   std::vector<std::string> values;
-  for (auto object = objects_.rbegin(); object != objects_.rend(); ++object) {
-    const Node* node = (*object)->find(key);
+  for (const Node* object : objects_ | std::views::reverse) {
+    const Node* node = object->find(key);
     if (node != nullptr && node->is_sequence() && !node->items.empty()) {
       node = &node->items.front();
     }
@@ -269,8 +277,12 @@ std::vector<std::string> Config::first_of_each(std::string_view key) {
   return values;
 }
 
-std::vector<std::string> Config::architectures() { return first_of_each("architectures"); }
-std::vector<std::string> Config::model_types() { return first_of_each("model_type"); }
+std::vector<std::string> Config::architectures() {
+  return first_of_each("architectures");
+}
+std::vector<std::string> Config::model_types() {
+  return first_of_each("model_type");
+}
 
 void Config::refuse(std::string id, std::string message, const Location& location,
                     std::string label) {
@@ -283,7 +295,9 @@ void Config::note(std::string sentence) {
   }
 }
 
-bool Config::was_read(std::string_view path) const { return read_.find(path) != read_.end(); }
+bool Config::was_read(std::string_view path) const {
+  return read_.find(path) != read_.end();
+}
 
 bool Config::was_read_within(std::string_view key) const {
   const std::string prefix = std::string(key) + ".";
@@ -292,13 +306,13 @@ bool Config::was_read_within(std::string_view key) const {
 }
 
 void Config::check_entry(const Node::Entry& entry, std::string_view model) {
-  if (was_read(entry.key) || has_no_effect(entry.key)) {
+  if (was_read(entry.key) || says_nothing(entry.value) || has_no_effect(entry.key)) {
     return;
   }
   if (entry.value.is_mapping() && was_read_within(entry.key)) {
     for (const Node::Entry& inner : entry.value.entries) {
       const std::string path = entry.key + "." + inner.key;
-      if (!was_read(path) && !has_no_effect(inner.key)) {
+      if (!was_read(path) && !says_nothing(inner.value) && !has_no_effect(inner.key)) {
         refuse("config-key",
                fmt::format("key {} of {} is not understood and may change the graph", path, model),
                inner.key_location);
@@ -313,12 +327,11 @@ void Config::check_entry(const Node::Entry& entry, std::string_view model) {
 
 void Config::check(const Node& object, bool text_model, std::string_view model) {
   for (const Node::Entry& entry : object.entries) {
-    const bool wraps = contains(kTextConfigs, entry.key);
-    if (wraps || (!text_model && belongs_to_other_modality(entry.key)) ||
-        (text_model && !nested() && belongs_to_other_modality(entry.key))) {
-      continue;
+    const bool aside =
+        text_model ? names_other_modality(entry.key) : belongs_beside_text(entry.key);
+    if (!aside && !contains(kTextConfigs, entry.key)) {
+      check_entry(entry, model);
     }
-    check_entry(entry, model);
   }
 }
 

@@ -16,18 +16,21 @@ namespace mansard::frontend::hf {
 /// Spellings of one concept, the first being the common one.
 using KeyList = std::vector<std::string_view>;
 
-/// A config.json as its text model sees it: nested text configs are unwrapped, what they leave out is inherited from
-/// the objects around them, and every key that was asked for is remembered, so that `finish` can refuse the others.
+/// A config.json as its text model sees it: nested text configs are unwrapped, what they leave out
+/// is inherited from the objects around them, and every key that was asked for is remembered, so
+/// that `finish` can refuse the others.
 ///
-/// A key may be a path into a nested object ("attn_config.kv_n_heads"). An absent key and an explicit null are the
-/// same: nothing. A value of a wrong type is a diagnostic, and reads as nothing.
+/// A key may be a path into a nested object ("attn_config.kv_n_heads"). An absent key and an
+/// explicit null are the same: nothing. A value of a wrong type is a diagnostic, and reads as
+/// nothing.
 class Config {
  public:
   explicit Config(const Node& document);
 
   /// The value of `key`, or nullptr. Marks the key as read.
   [[nodiscard]] const Node* find(std::string_view key);
-  /// The value of the first spelling that is there. Marks all; two spellings that disagree are an error.
+  /// The value of the first spelling that is there. Marks all; two spellings that disagree are an
+  /// error.
   [[nodiscard]] const Node* find(const KeyList& spellings);
   /// Whether the key is there at all, a null included.
   [[nodiscard]] bool mentions(std::string_view key);
@@ -72,7 +75,8 @@ class Config {
   void check_entry(const Node::Entry& entry, std::string_view model);
   [[nodiscard]] std::vector<std::string> first_of_each(std::string_view key);
 
-  std::vector<const Node*> objects_;  ///< From the whole document inwards; the last is the text model.
+  std::vector<const Node*>
+      objects_;  ///< From the whole document inwards; the last is the text model.
   std::set<std::string, std::less<>> read_;
   Diagnostics diagnostics_;
   std::vector<std::string> notes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+
 #include <fmt/format.h>
 
 #include "frontend/hf/quantization.hpp"
@@ -55,10 +56,10 @@ void read_heads(const Family& family, Config& config, Sizes& sizes) {
   sizes.heads = required(config, family.keys.heads, defaults.heads);
   const auto otherwise = defaults.kv_heads != 0 ? defaults.kv_heads : sizes.heads;
   sizes.kv_heads = required(config, family.keys.kv_heads, otherwise);
-  const auto stated = config.integer(family.keys.head_dim);
-  sizes.head_dim = stated && *stated > 0    ? *stated
-                   : defaults.head_dim != 0 ? defaults.head_dim
-                                            : sizes.hidden / std::max<std::int64_t>(sizes.heads, 1);
+  const std::int64_t derived = sizes.hidden / std::max<std::int64_t>(sizes.heads, 1);
+  const std::int64_t silent = defaults.head_dim != 0 ? defaults.head_dim : derived;
+  const std::int64_t stated = or_default(config, family.keys.head_dim, 0);
+  sizes.head_dim = stated > 0 ? stated : silent;
   if (sizes.head_dim == 0 || sizes.heads % std::max<std::int64_t>(sizes.kv_heads, 1) != 0) {
     config.refuse("config-heads",
                   fmt::format("{} query heads over {} KV heads, hidden size {}", sizes.heads,
@@ -84,18 +85,17 @@ Sizes read_sizes(const Family& family, Config& config, const Plan& plan) {
 }
 
 std::int64_t rotary_dims(const Family& family, Config& config, std::int64_t head_dim) {
-  if (!family.attention.rope) {
-    return 0;
-  }
-  if (const auto dims = config.integer(family.attention.rotary_dims)) {
-    return std::min(*dims, head_dim);
-  }
   double fraction = family.defaults.rotary_fraction;
   for (const std::string_view key : family.attention.rotary_fraction) {
     fraction = config.number(key).value_or(fraction);
   }
-  return static_cast<std::int64_t>(std::clamp(fraction, 0.0, 1.0) *
-                                   static_cast<double>(head_dim));
+  const auto dims = config.integer(family.attention.rotary_dims);
+  if (!family.attention.rope) {
+    return 0;
+  }
+  const auto share =
+      static_cast<std::int64_t>(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(head_dim));
+  return std::min(dims.value_or(share), head_dim);
 }
 
 Attention read_attention(const Family& family, Config& config, const Sizes& sizes) {
@@ -119,18 +119,15 @@ Dense read_dense(const Family& family, Config& config, const Sizes& sizes) {
   return {.width = sizes.ffn,
           .gated = gated,
           .bias = is_set(config, family.feed_forward.bias),
-          .activation = activation_of(config, family.keys.activation, family.defaults.activation,
-                                      gated)};
+          .activation =
+              activation_of(config, family.keys.activation, family.defaults.activation, gated)};
 }
 
 std::int64_t shared_width(const Family& family, Config& config, std::int64_t expert_width) {
-  if (const auto width = config.integer(family.keys.shared_width)) {
-    return *width;
-  }
-  if (const auto shared = config.integer(family.keys.shared_experts)) {
-    return *shared * expert_width;
-  }
-  return family.defaults.shared_width;
+  const auto width = config.integer(family.keys.shared_width);
+  const auto shared = config.integer(family.keys.shared_experts);
+  const auto of_experts = shared ? *shared * expert_width : family.defaults.shared_width;
+  return width.value_or(of_experts);
 }
 
 Moe read_moe(const Family& family, Config& config, const Sizes& sizes) {
@@ -148,8 +145,8 @@ Moe read_moe(const Family& family, Config& config, const Sizes& sizes) {
       .router_bias = is_set(config, traits.router_bias),
       .correction_bias = is_set(config, traits.correction_bias),
       .expert_bias = is_set(config, traits.expert_bias),
-      .activation = activation_of(config, family.keys.activation, family.defaults.activation,
-                                  traits.gated),
+      .activation =
+          activation_of(config, family.keys.activation, family.defaults.activation, traits.gated),
   };
   if (moe.top_k > moe.experts) {
     config.refuse("config-experts",
@@ -171,8 +168,7 @@ struct Prototypes {
 };
 
 bool plans(const Plan& plan, MixerKind kind) {
-  return std::ranges::any_of(plan,
-                             [&](const LayerPlan& layer) { return layer.mixer == kind; });
+  return std::ranges::any_of(plan, [&](const LayerPlan& layer) { return layer.mixer == kind; });
 }
 
 Mixer read_mixer(const Family& family, Config& config, const Sizes& sizes,
@@ -190,8 +186,8 @@ Prototypes read_prototypes(const Family& family, Config& config, const Plan& pla
   Prototypes prototypes;
   if (plans(plan, MixerKind::kFull) || plans(plan, MixerKind::kSliding) ||
       plans(plan, MixerKind::kChunked)) {
-    prototypes.full = family.latent ? family.latent(config, sizes)
-                                    : Mixer(read_attention(family, config, sizes));
+    prototypes.full =
+        family.latent ? family.latent(config, sizes) : Mixer(read_attention(family, config, sizes));
   }
   if (plans(plan, MixerKind::kLinear)) {
     prototypes.linear = read_mixer(family, config, sizes, family.linear, "linear attention");
@@ -261,8 +257,14 @@ std::vector<Layer> make_layers(const Family& family, Config& config, const Plan&
   return layers;
 }
 
+/// What no decoder of ours has.
+const std::vector<std::pair<std::string_view, std::string_view>> kExpected = {
+    {"add_cross_attention", "false"}, {"is_encoder_decoder", "false"}};
+
 void check_expectations(const Family& family, Config& config) {
-  for (const auto& [key, expected] : family.expects) {
+  auto expectations = kExpected;
+  expectations.insert(expectations.end(), family.expects.begin(), family.expects.end());
+  for (const auto& [key, expected] : expectations) {
     const Node* node = config.find(key);
     if (node != nullptr && node->scalar != expected) {
       config.refuse("config-key",
@@ -275,15 +277,45 @@ void check_expectations(const Family& family, Config& config) {
   }
 }
 
+/// Of several vocabularies the first spelling counts: others may be those of the tokenizer.
+std::int64_t first_required(Config& config, const KeyList& spellings, std::int64_t otherwise) {
+  const auto present = std::ranges::find_if(
+      spellings, [&](std::string_view key) { return config.find(key) != nullptr; });
+  for (const std::string_view key : spellings) {
+    config.ignore({key});
+  }
+  return present == spellings.end() ? required(config, spellings, otherwise)
+                                    : required(config, {*present}, otherwise);
+}
+
 void read_model(const Family& family, Config& config, Architecture& architecture) {
   const Defaults& defaults = family.defaults;
   architecture.family = family.name;
-  architecture.vocabulary = required(config, family.keys.vocabulary, defaults.vocabulary);
+  architecture.vocabulary = first_required(config, family.keys.vocabulary, defaults.vocabulary);
   architecture.max_context =
       config.first_integer(family.keys.max_context).value_or(defaults.max_context);
   architecture.tied = is_set(config, family.head.tied);
   architecture.head_bias = is_set(config, family.head.bias);
   architecture.norm = family.norm;
+}
+
+/// What adjustments may have left impossible.
+void check_layers(Config& config, const std::vector<Layer>& layers) {
+  for (const Layer& layer : layers) {
+    const auto* attention = std::get_if<Attention>(&layer.mixer);
+    if (attention == nullptr) {
+      continue;
+    }
+    const bool whole = attention->kv_heads > 0 && attention->heads % attention->kv_heads == 0;
+    if (!whole || attention->head_dim < 1 || attention->value_dim < 1) {
+      config.refuse(
+          "config-heads",
+          fmt::format("a layer has {} query heads of {} over {} KV heads of {}", attention->heads,
+                      attention->head_dim, attention->kv_heads, attention->value_dim),
+          config.location());
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -301,8 +333,9 @@ std::int64_t required(Config& config, const KeyList& spellings, std::int64_t oth
     const Node* node = spellings.empty() ? nullptr : config.find(spellings);
     const std::string_view key = spellings.empty() ? "a size" : spellings.front();
     config.refuse("config-missing",
-                  value ? fmt::format("expected {} of 1 or more, found {}", key, *value)
-                        : fmt::format("expected {}: it is absent, and its class has no default", key),
+                  value
+                      ? fmt::format("expected {} of 1 or more, found {}", key, *value)
+                      : fmt::format("expected {}: it is absent, and its class has no default", key),
                   node != nullptr ? node->location : config.location());
   }
   return 1;
@@ -336,6 +369,7 @@ Architecture describe(const Family& family, Config& config) {
   if (family.adjust) {
     family.adjust(config, architecture);
   }
+  check_layers(config, layers);
   read_formats(config, layers, architecture);
   architecture.groups = group_layers(layers);
   for (const std::string_view sentence : family.notes) {

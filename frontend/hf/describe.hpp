@@ -9,10 +9,12 @@
 
 namespace mansard::frontend::hf {
 
-/// What `config` says as a model of `family`. Errors are added to `config`; the result means something only if there are none.
+/// What `config` says as a model of `family`. Errors are added to `config`; the result means
+/// something only if there are none.
 [[nodiscard]] Architecture describe(const Family& family, Config& config);
 
-/// The value of a required count, at least 1: the key's, or else the class default, or else an error.
+/// The value of a required count, at least 1: the key's, or else the class default, or else an
+/// error.
 [[nodiscard]] std::int64_t required(Config& config, const KeyList& spellings,
                                     std::int64_t otherwise = 0);
 [[nodiscard]] bool is_set(Config& config, const Flag& flag);

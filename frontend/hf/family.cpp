@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+
 #include <fmt/format.h>
 
 #include "frontend/hf/families/families.hpp"
@@ -11,13 +12,29 @@ namespace mansard::frontend::hf {
 
 namespace {
 
-/// Multimodal classes that put one of our text models, unchanged, behind their encoders. Which one is what the nested config says.
-constexpr std::array<std::string_view, 4> kWrappers = {
+/// Multimodal classes that put one of our text models, unchanged, behind their encoders. Which one
+/// is what the nested config says.
+constexpr auto kWrappers = std::to_array<std::string_view>({
+    "AyaVisionForConditionalGeneration",
+    "Cohere2VisionForConditionalGeneration",
+    "DeepseekVLV2ForCausalLM",
+    "Idefics3ForConditionalGeneration",
+    "InternVLChatModel",
+    "InternVLForConditionalGeneration",
+    "Lfm2VlForConditionalGeneration",
     "LlavaForConditionalGeneration",
     "LlavaNextForConditionalGeneration",
+    "LlavaNextVideoForConditionalGeneration",
+    "LlavaOnevisionForConditionalGeneration",
     "Mistral3ForConditionalGeneration",
     "PaliGemmaForConditionalGeneration",
-};
+    "Qwen2AudioForConditionalGeneration",
+    "Qwen2_5OmniForConditionalGeneration",
+    "Qwen2_5OmniModel",
+    "SmolVLMForConditionalGeneration",
+    "VipLlavaForConditionalGeneration",
+    "VoxtralForConditionalGeneration",
+});
 
 bool names(const std::vector<std::string_view>& list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
@@ -51,6 +68,16 @@ void refuse_unknown(Config& config, std::string_view what, std::string_view name
                 meant ? fmt::format("did you mean {}?", *meant) : "");
 }
 
+/// The architecture decides; a model_type of another family is worth a sentence.
+void note_disagreement(Config& config, const Family& family, std::string_view architecture) {
+  const std::vector<std::string> types = config.model_types();
+  const Family* by_type = types.empty() ? nullptr : by_model_type(types.front());
+  if (by_type != nullptr && by_type != &family) {
+    config.note(fmt::format("Architecture {} decides; model_type {} names another family.",
+                            architecture, types.front()));
+  }
+}
+
 }  // namespace
 
 const std::vector<Family>& families() {
@@ -63,31 +90,27 @@ const std::vector<Family>& families() {
 }
 
 const Family* find_family(Config& config) {
-  const std::vector<std::string> architectures = config.architectures();
   const std::vector<std::string> types = config.model_types();
-  for (const std::string& name : architectures) {
-    if (const Family* family = by_architecture(name)) {
-      const Family* by_type = types.empty() ? family : by_model_type(types.front());
-      if (by_type != nullptr && by_type != family) {
-        config.note(fmt::format("Architecture {} decides; model_type {} names another family.",
-                                name, types.front()));
-      }
-      return family;
-    }
-    const bool wraps = std::ranges::find(kWrappers, name) != kWrappers.end();
-    if (!wraps) {
+  const Family* family = nullptr;
+  for (const std::string& name : config.architectures()) {
+    const Family* known = by_architecture(name);
+    if (known == nullptr && std::ranges::find(kWrappers, name) == kWrappers.end()) {
       refuse_unknown(config, "architecture", name);
       return nullptr;
     }
+    if (family == nullptr && known != nullptr) {
+      family = known;
+      note_disagreement(config, *family, name);
+    }
   }
-  if (types.empty()) {
+  if (family == nullptr && !types.empty()) {
+    family = by_model_type(types.front());
+    if (family == nullptr) {
+      refuse_unknown(config, "model_type", types.front());
+    }
+  } else if (family == nullptr) {
     config.refuse("config-architecture", "expected architectures or model_type, found neither",
                   config.location());
-    return nullptr;
-  }
-  const Family* family = by_model_type(types.front());
-  if (family == nullptr) {
-    refuse_unknown(config, "model_type", types.front());
   }
   return family;
 }

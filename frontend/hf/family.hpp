@@ -11,8 +11,9 @@
 #include "frontend/hf/architecture.hpp"
 #include "frontend/hf/config.hpp"
 
-/// A family of models as data: which configs it serves, how they spell the concepts, what an absent key means, and how
-/// layers differ. To add one, write a function `Family name()` in a file of families/ and name it in families.def.
+/// A family of models as data: which configs it serves, how they spell the concepts, what an absent
+/// key means, and how layers differ. To add one, write a function `Family name()` in a file of
+/// families/ and name it in families.def.
 ///
 ///     Family qwen3() {
 ///       return {.name = "qwen3",
@@ -23,22 +24,22 @@
 ///     }
 namespace mansard::frontend::hf {
 
-/// How a family spells the concepts. The defaults serve most; an empty list: the family has no such key.
+/// How a family spells the concepts. The defaults serve most; an empty list: the family has no such
+/// key.
 struct Names {
   KeyList hidden = {"hidden_size", "n_embd", "d_model", "n_embed"};
   KeyList layers = {"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
   KeyList heads = {"num_attention_heads", "n_head", "n_heads"};
   KeyList kv_heads = {"num_key_value_heads"};
   KeyList head_dim = {"head_dim"};
-  KeyList value_dim = {};
+  KeyList value_dim;
   KeyList ffn = {"intermediate_size"};
   KeyList vocabulary = {"vocab_size"};
-  KeyList max_context = {"max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length",
-                         "seq_length",              "max_seq_len"};
+  KeyList max_context = {"max_position_embeddings", "n_positions", "n_ctx",
+                         "max_sequence_length",     "seq_length",  "max_seq_len"};
   KeyList window = {"sliding_window"};
   KeyList chunk = {"attention_chunk_size"};
-  KeyList experts = {"num_experts", "num_local_experts", "n_routed_experts",
-                     "num_routed_experts"};
+  KeyList experts = {"num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts"};
   KeyList top_k = {"num_experts_per_tok", "experts_per_token", "moe_top_k"};
   KeyList expert_width = {"moe_intermediate_size"};
   KeyList shared_experts = {"n_shared_experts", "num_shared_experts"};
@@ -62,7 +63,8 @@ struct Defaults {
   std::int64_t top_k = 0;
   std::int64_t expert_width = 0;  ///< 0: the feed-forward width.
   std::int64_t shared_width = 0;
-  std::int64_t ffn_per_hidden = 0;  ///< Feed-forward width of an absent key as a multiple of hidden.
+  std::int64_t ffn_per_hidden =
+      0;  ///< Feed-forward width of an absent key as a multiple of hidden.
   double rotary_fraction = 1;
   std::string_view activation = "silu";
 };
@@ -92,7 +94,7 @@ struct AttentionTraits {
   bool sinks = false;
   bool rope = true;
   KeyList rotary_fraction = {"partial_rotary_factor", "rope_parameters.partial_rotary_factor"};
-  KeyList rotary_dims = {};
+  KeyList rotary_dims;
 };
 
 struct FeedForwardTraits {
@@ -149,20 +151,21 @@ struct Family {
   AttentionTraits attention = {};
   FeedForwardTraits feed_forward = {};
   HeadTraits head = {};
-  std::vector<Rule> layers = {};  ///< In the order in which they apply; none: all alike, full attention, dense.
+  std::vector<Rule> layers =
+      {};  ///< In the order in which they apply; none: all alike, full attention, dense.
   /// The mixer of layers planned as full (instead of attention), as linear and as mamba.
-  MixerReader latent = {};
-  MixerReader linear = {};
-  MixerReader mamba = {};
+  MixerReader latent;
+  MixerReader linear;
+  MixerReader mamba;
   /// What no other member can say, on the one prototype layer of each place; and on the whole.
-  std::function<void(Config&, std::vector<Layer>&)> adjust_layers = {};
-  std::function<void(Config&, Architecture&)> adjust = {};
+  std::function<void(Config&, std::vector<Layer>&)> adjust_layers;
+  std::function<void(Config&, Architecture&)> adjust;
   /// Keys that must have this value if they are there: another would be another graph.
-  std::vector<std::pair<std::string_view, std::string_view>> expects = {};
+  std::vector<std::pair<std::string_view, std::string_view>> expects;
   /// Keys without effect on the graph of this family (decoys included).
-  std::vector<std::string_view> ignores = {};
+  std::vector<std::string_view> ignores;
   /// Of the whole document: what it says beside the text model is not counted, with a note.
-  std::vector<std::string_view> notes = {};
+  std::vector<std::string_view> notes;
 };
 
 /// Every family, in the order of families.def.

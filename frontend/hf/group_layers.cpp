@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <fmt/format.h>
 #include <set>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "frontend/hf/describe.hpp"
 

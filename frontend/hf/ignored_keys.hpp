@@ -8,11 +8,16 @@ namespace mansard::frontend::hf {
 /// No count of a config is larger: it keeps products of a few of them far inside 128 bits.
 inline constexpr std::int64_t kLargestInteger = std::int64_t{1} << 40;
 
-/// Whether a key is known to leave the graph as it is: training, tokenizer, generation, file and library details, and
-/// constants of formulas whose cost does not depend on them. ignored_keys.cpp lists them by reason.
+/// Whether a key is known to leave the graph as it is: training, tokenizer, generation, file and
+/// library details, and constants of formulas whose cost does not depend on them. ignored_keys.cpp
+/// lists them by reason.
 [[nodiscard]] bool has_no_effect(std::string_view key);
 
-/// Whether a key describes the vision, audio or other towers beside the text model.
-[[nodiscard]] bool belongs_to_other_modality(std::string_view key);
+/// Whether a key says by its first word that it is about images, audio or video.
+[[nodiscard]] bool names_other_modality(std::string_view key);
+
+/// Whether a key of an object around the text model is about what stands beside it: towers,
+/// projectors, image tokens.
+[[nodiscard]] bool belongs_beside_text(std::string_view key);
 
 }  // namespace mansard::frontend::hf

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -86,43 +87,68 @@ const std::vector<RoleModules>& role_modules() {
   return list;
 }
 
+/// Where checkpoints keep their layers. The first counts always, the others if some pattern
+/// mentions their first word.
 constexpr std::array<std::string_view, 4> kPrefixes = {
     "model.layers.", "language_model.model.layers.", "model.language_model.layers.",
     "backbone.layers."};
 
-bool all_match(const ModuleSet& set, const std::string& prefix, const Modules& modules) {
-  return std::ranges::all_of(modules, [&](std::string_view module) {
-    return set.matches(prefix + std::string(module));
-  });
-}
-
-/// Whether the set names the role's modules of that layer in any spelling.
-bool names(const ModuleSet& set, const RoleModules& role, std::size_t layer) {
-  return std::ranges::any_of(kPrefixes, [&](std::string_view start) {
-    const std::string prefix = fmt::format("{}{}.", start, layer);
-    return std::ranges::any_of(role.spellings, [&](const Modules& modules) {
-      return all_match(set, prefix, modules);
-    });
-  });
-}
-
-const QuantizedFormat* format_of(const QuantizationScheme& scheme, const RoleModules& role,
-                                 std::size_t layer) {
-  if (scheme.experts_only && role.role != WeightRole::kExperts) {
-    return nullptr;
-  }
-  if (!scheme.ignored.empty() && names(scheme.ignored, role, layer)) {
-    return nullptr;
-  }
-  const QuantizedFormat* general = nullptr;
-  for (const QuantizedGroup& group : scheme.groups) {
-    if (!group.modules.empty() && names(group.modules, role, layer)) {
-      return &group.format;
+/// Answers, for a scheme, how the modules of a role of one layer are stored.
+class FormatFinder {
+ public:
+  explicit FormatFinder(const QuantizationScheme& scheme) : scheme_(&scheme) {
+    prefixes_.push_back(kPrefixes[0]);
+    if (mentions("language_model")) {
+      prefixes_.insert(prefixes_.end(), {kPrefixes[1], kPrefixes[2]});
     }
-    general = group.all ? &group.format : general;
+    if (mentions("backbone")) {
+      prefixes_.push_back(kPrefixes[3]);
+    }
   }
-  return general;
-}
+
+  [[nodiscard]] const QuantizedFormat* find(const RoleModules& role, std::size_t layer) const {
+    if (scheme_->experts_only && role.role != WeightRole::kExperts) {
+      return nullptr;
+    }
+    if (!scheme_->ignored.empty() && names(scheme_->ignored, role, layer)) {
+      return nullptr;
+    }
+    const QuantizedFormat* general = nullptr;
+    for (const QuantizedGroup& group : scheme_->groups) {
+      if (!group.modules.empty() && names(group.modules, role, layer)) {
+        return &group.format;
+      }
+      general = group.all ? &group.format : general;
+    }
+    return general;
+  }
+
+ private:
+  [[nodiscard]] bool mentions(std::string_view word) const {
+    return scheme_->ignored.mentions(word) ||
+           std::ranges::any_of(scheme_->groups, [&](const QuantizedGroup& group) {
+             return group.modules.mentions(word);
+           });
+  }
+
+  /// Whether the set names the role's modules of that layer in any spelling.
+  [[nodiscard]] bool names(const ModuleSet& set, const RoleModules& role, std::size_t layer) const {
+    return std::ranges::any_of(prefixes_, [&](std::string_view start) {
+      const std::string prefix = fmt::format("{}{}.", start, layer);
+      return std::ranges::any_of(
+          role.spellings, [&](const Modules& modules) { return all_match(set, prefix, modules); });
+    });
+  }
+
+  static bool all_match(const ModuleSet& set, const std::string& prefix, const Modules& modules) {
+    return std::ranges::all_of(modules, [&](std::string_view module) {
+      return set.matches(prefix + std::string(module));
+    });
+  }
+
+  const QuantizationScheme* scheme_;
+  std::vector<std::string_view> prefixes_;
+};
 
 void quantize_head(const QuantizationScheme& scheme, Architecture& architecture) {
   const bool ignored =
@@ -148,9 +174,10 @@ void read_formats(Config& config, std::vector<Layer>& layers, Architecture& arch
     return;
   }
   architecture.kv = scheme->kv != nullptr ? scheme->kv : architecture.kv;
+  const FormatFinder finder(*scheme);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     for (const RoleModules& role : role_modules()) {
-      if (const QuantizedFormat* format = format_of(*scheme, role, i)) {
+      if (const QuantizedFormat* format = finder.find(role, i)) {
         layers[i].formats.set(role.role, format->weights, format->inputs);
       }
     }

@@ -78,9 +78,9 @@ class SchemeReader {
   void read_kv() {
     const Node* cache = node_.find("kv_cache_scheme");
     const std::string name = text_of(node_, "kv_cache_quant_algo");
-    const bool fp8 = name == "FP8" || (cache != nullptr && cache->is_mapping() &&
-                                       number_of(*cache, "num_bits", 0) == 8 &&
-                                       text_of(*cache, "type") == "float");
+    const bool fp8 = name == "FP8" ||
+                     (cache != nullptr && cache->is_mapping() &&
+                      number_of(*cache, "num_bits", 0) == 8 && text_of(*cache, "type") == "float");
     if (fp8) {
       scheme_.kv = type("fp8");
     } else if (!name.empty() && name != "null" && name != "None") {

@@ -14,7 +14,8 @@ namespace mansard::frontend::hf {
 /// How some modules are stored and read.
 struct QuantizedFormat {
   const ir::Dtype* weights = nullptr;
-  const ir::Dtype* inputs = nullptr;  ///< What matmuls read their input as; nullptr: the activations' type.
+  const ir::Dtype* inputs =
+      nullptr;  ///< What matmuls read their input as; nullptr: the activations' type.
 };
 
 /// The modules of a scheme that have one format.

@@ -17,7 +17,8 @@ bool fits(Config& config, std::string_view key, std::size_t entries, const Plan&
 
 std::size_t period_of(Config& config, std::string_view key, std::int64_t otherwise) {
   const Node* node = key.empty() ? nullptr : config.find(key);
-  const std::int64_t period = node != nullptr ? config.integer({key}).value_or(otherwise) : otherwise;
+  const std::int64_t period =
+      node != nullptr ? config.integer({key}).value_or(otherwise) : otherwise;
   if (period < 1) {
     config.refuse("config-layers", fmt::format("expected {} of 1 or more, found {}", key, period),
                   node->location);

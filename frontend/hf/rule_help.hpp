@@ -8,8 +8,8 @@
 /// What rules share.
 namespace mansard::frontend::hf {
 
-/// Whether a per-layer list of the config fits the plan, or reaches over multi-token-prediction layers behind it; refuses it
-/// by name if not.
+/// Whether a per-layer list of the config fits the plan, or reaches over multi-token-prediction
+/// layers behind it; refuses it by name if not.
 [[nodiscard]] bool fits(Config& config, std::string_view key, std::size_t entries,
                         const Plan& plan);
 

@@ -1,11 +1,13 @@
 #include "frontend/hf/rules.hpp"
-#include "frontend/hf/rule_help.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "frontend/hf/rule_help.hpp"
 
 namespace mansard::frontend::hf {
 
@@ -67,8 +69,8 @@ void set_all(Plan& plan, MixerKind kind) {
 
 Rule window_everywhere(std::int64_t otherwise, KeyList window) {
   return [otherwise, window = std::move(window)](Config& config, Plan& plan) {
-    const bool silent = std::ranges::none_of(
-        window, [&](std::string_view key) { return config.mentions(key); });
+    const bool silent =
+        std::ranges::none_of(window, [&](std::string_view key) { return config.mentions(key); });
     if (config.integer(window).value_or(silent ? otherwise : 0) > 0) {
       set_all(plan, MixerKind::kSliding);
     }

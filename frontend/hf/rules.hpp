@@ -5,13 +5,16 @@
 
 #include "frontend/hf/family.hpp"
 
-/// Rules by which layers differ: each fills in one aspect of a plan. A family lists those that it follows.
+/// Rules by which layers differ: each fills in one aspect of a plan. A family lists those that it
+/// follows.
 namespace mansard::frontend::hf {
 
-/// All layers have a window if the config gives one, or if it is silent and the class has one (mistral).
+/// All layers have a window if the config gives one, or if it is silent and the class has one
+/// (mistral).
 [[nodiscard]] Rule window_everywhere(std::int64_t otherwise = 0,
                                      KeyList window = {"sliding_window"});
-/// A window that applies only with use_sliding_window, to layers from max_window_layers on (qwen2, qwen3).
+/// A window that applies only with use_sliding_window, to layers from max_window_layers on (qwen2,
+/// qwen3).
 [[nodiscard]] Rule switched_window();
 /// layer_types: a word for each layer. Does nothing if the list is absent.
 [[nodiscard]] Rule listed_layer_types(std::string_view key = "layer_types");
@@ -30,8 +33,8 @@ namespace mansard::frontend::hf {
 [[nodiscard]] Rule all_mamba();
 /// Layers in a 0-based list have attention, the others mamba (bamba).
 [[nodiscard]] Rule attention_only_in(std::string_view key);
-/// A letter for each layer (M mamba, E experts, - feed-forward, * attention), or a list of words; a layer has one of them
-/// only (nemotron_h).
+/// A letter for each layer (M mamba, E experts, - feed-forward, * attention), or a list of words; a
+/// layer has one of them only (nemotron_h).
 [[nodiscard]] Rule lettered_layers(std::string_view letters_key, std::string_view words_key);
 /// no_rope_layers: a 0 for each layer without rotation; absent or empty: every `interval`-th.
 [[nodiscard]] Rule unrotated_layers(std::string_view list_key, std::string_view interval_key,
@@ -45,11 +48,13 @@ namespace mansard::frontend::hf {
 [[nodiscard]] Rule all_moe();
 /// Experts wherever the config has any, or is silent and the class has some.
 [[nodiscard]] Rule moe_if_experts(std::int64_t otherwise);
-/// Experts after the first layers, in steps: first_k_dense_replace, moe_layer_freq (a step, or a list).
+/// Experts after the first layers, in steps: first_k_dense_replace, moe_layer_freq (a step, or a
+/// list).
 [[nodiscard]] Rule moe_after_dense(std::int64_t first = 0);
 /// Experts after the first layers, as many as `key` says.
 [[nodiscard]] Rule moe_after(std::string_view key, std::int64_t first);
-/// Every `interval`-th layer from `first` to `last`, which counts from the end if it is absent (ernie).
+/// Every `interval`-th layer from `first` to `last`, which counts from the end if it is absent
+/// (ernie).
 [[nodiscard]] Rule moe_between(std::string_view first_key, std::string_view last_key,
                                std::string_view interval_key);
 /// decoder_sparse_step and mlp_only_layers (qwen).

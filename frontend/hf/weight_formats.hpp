@@ -8,22 +8,23 @@
 
 namespace mansard::frontend::hf {
 
-/// The matmul weights that quantisation may treat apart. Everything else (norms, biases, convolutions, tables) keeps the
-/// checkpoint's type.
+/// The matmul weights that quantisation may treat apart. Everything else (norms, biases,
+/// convolutions, tables) keeps the checkpoint's type.
 enum class WeightRole : std::uint8_t {
-  kQkv,       ///< q, k, v; of MLA all projections before the attention.
-  kOutput,    ///< The mixer's output projection.
-  kMixer,     ///< Input projections of linear attention and state-space mixers.
-  kDense,     ///< Dense feed-forward.
-  kExperts,   ///< Routed experts.
-  kShared,    ///< Shared experts.
-  kRouter,    ///< Router and shared-expert gate.
-  kIndexer,   ///< Sparse-attention indexer.
-  kHead,      ///< Output head, if not tied.
+  kQkv,      ///< q, k, v; of MLA all projections before the attention.
+  kOutput,   ///< The mixer's output projection.
+  kMixer,    ///< Input projections of linear attention and state-space mixers.
+  kDense,    ///< Dense feed-forward.
+  kExperts,  ///< Routed experts.
+  kShared,   ///< Shared experts.
+  kRouter,   ///< Router and shared-expert gate.
+  kIndexer,  ///< Sparse-attention indexer.
+  kHead,     ///< Output head, if not tied.
   kCount,
 };
 
-/// The element types of each role's weights, and in which its matmuls read their input; nullptr: the checkpoint's type.
+/// The element types of each role's weights, and in which its matmuls read their input; nullptr:
+/// the checkpoint's type.
 struct WeightFormats {
   using ByRole = std::array<const ir::Dtype*, static_cast<std::size_t>(WeightRole::kCount)>;
   ByRole weights{};

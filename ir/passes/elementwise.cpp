@@ -22,9 +22,9 @@ constexpr std::array kLinear = {
 };
 
 const LinearFunction* find_linear(const Op& op) {
-  const auto found =
+  const auto* const found =
       std::ranges::find(kLinear, attribute_of(op, "function"), &LinearFunction::name);
-  return found != kLinear.end() && is_kind(op, "elementwise") ? &*found : nullptr;
+  return found != kLinear.end() && is_kind(op, "elementwise") ? found : nullptr;
 }
 
 }  // namespace

@@ -75,13 +75,13 @@ class Fuser {
         !operand_of(add, "y")) {
       return;
     }
-    const TensorId sum = *operand_of(add, "o");
+    const TensorId sum = tensor_of(add, "o");
     const std::size_t n = next_touching(i, sum);
     if (n == kNone || !can_add(ops()[n], sum)) {
       return;
     }
-    const TensorId x = *operand_of(add, "x");
-    const TensorId y = *operand_of(add, "y");
+    const TensorId x = tensor_of(add, "x");
+    const TensorId y = tensor_of(add, "y");
     if (becomes_residual(i, n, y, sum) && !written_between(i, n, x)) {
       absorb_residual(i, n, x, y);
     } else if (becomes_residual(i, n, x, sum) && !written_between(i, n, y)) {
@@ -113,7 +113,7 @@ class Fuser {
   }
 
   void absorb_residual(std::size_t i, std::size_t n, TensorId x, TensorId residual) {
-    const TensorId sum = *operand_of(ops()[i], "o");
+    const TensorId sum = tensor_of(ops()[i], "o");
     Op& norm = ops()[n];
     set_operand(norm, "x", x);
     set_operand(norm, "residual", residual);
@@ -131,8 +131,8 @@ class Fuser {
         dim_of(graph_, activation, "i") != dim_of(graph_, activation, "n")) {
       return;
     }
-    const TensorId middle = *operand_of(activation, "o");
-    const TensorId x = *operand_of(activation, "x");
+    const TensorId middle = tensor_of(activation, "o");
+    const TensorId x = tensor_of(activation, "x");
     const std::size_t n = next_touching(i, middle);
     if (n != kNone && is_product_with(ops()[n], middle) && uses_of(middle) == 2 &&
         !written_between(i, n, x)) {
@@ -149,10 +149,10 @@ class Fuser {
   void absorb_activation(std::size_t i, std::size_t n) {
     const Op& activation = ops()[i];
     Op& product = ops()[n];
-    const TensorId middle = *operand_of(activation, "o");
-    const TensorId gate = *operand_of(activation, "x");
+    const TensorId middle = tensor_of(activation, "o");
+    const TensorId gate = tensor_of(activation, "x");
     const TensorId up =
-        operand_of(product, "x") == middle ? *operand_of(product, "y") : *operand_of(product, "x");
+        operand_of(product, "x") == middle ? tensor_of(product, "y") : tensor_of(product, "x");
     set_operand(product, "x", gate);
     set_operand(product, "y", up == gate ? std::nullopt : std::optional(up));
     product.dims.insert_or_assign("a", dim_of(graph_, activation, "a") + 1);

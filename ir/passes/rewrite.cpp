@@ -1,6 +1,7 @@
 #include "ir/passes/rewrite.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <utility>
 
@@ -35,16 +36,6 @@ Expr divided_exactly(Expr dimension, double parts) {
 std::size_t operand_index(const OpDef& def, std::string_view name) {
   const auto found = std::ranges::find(def.operands, name, &OperandDef::name);
   return static_cast<std::size_t>(found - def.operands.begin());
-}
-
-template <typename Predicate>
-bool any_operand(const Op& op, TensorId tensor, Predicate predicate) {
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    if (op.operands[i] == tensor && predicate(op.def->operands[i].access)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -112,6 +103,12 @@ std::optional<TensorId> operand_of(const Op& op, std::string_view name) {
   return i < op.operands.size() ? op.operands[i] : std::nullopt;
 }
 
+TensorId tensor_of(const Op& op, std::string_view name) {
+  const std::optional<TensorId> tensor = operand_of(op, name);
+  assert(tensor.has_value());
+  return tensor.value_or(TensorId{});
+}
+
 void set_operand(Op& op, std::string_view name, std::optional<TensorId> tensor) {
   op.operands.resize(op.def->operands.size());
   op.operands[operand_index(*op.def, name)] = tensor;
@@ -137,11 +134,13 @@ bool is_kind(const Op& op, std::string_view kind) {
 }
 
 bool reads(const Op& op, TensorId tensor) {
-  return any_operand(op, tensor, [](Access access) { return access != Access::kWrite; });
+  return std::ranges::any_of(
+      uses_of(op), [&](const OperandUse& use) { return use.tensor == tensor && use.reads(); });
 }
 
 bool writes(const Op& op, TensorId tensor) {
-  return any_operand(op, tensor, [](Access access) { return access != Access::kRead; });
+  return std::ranges::any_of(
+      uses_of(op), [&](const OperandUse& use) { return use.tensor == tensor && use.writes(); });
 }
 
 void note(Graph& graph, std::string sentence) {

@@ -31,6 +31,8 @@ void substitute_symbol(Graph& graph, std::string_view symbol, Expr by);
 [[nodiscard]] Expr dim_of(const Graph& graph, const Op& op, std::string_view name);
 /// The tensor of the operand of that name, if the op has it.
 [[nodiscard]] std::optional<TensorId> operand_of(const Op& op, std::string_view name);
+/// The tensor of an operand that ops of the kind must have.
+[[nodiscard]] TensorId tensor_of(const Op& op, std::string_view name);
 void set_operand(Op& op, std::string_view name, std::optional<TensorId> tensor);
 
 /// The attribute of that name, or "".

@@ -26,10 +26,10 @@ class Unfused {
     const TensorId scores = matrix(".scores");
     const TensorId weights = matrix(".weights");
     ops.push_back(
-        matmul(".scores", {{"n", keys_}, {"k", dim("d")}}, *operand_of(op_, "q"), "k", scores));
+        matmul(".scores", {{"n", keys_}, {"k", dim("d")}}, tensor_of(op_, "q"), "k", scores));
     ops.push_back(softmax(scores, weights));
     ops.push_back(
-        matmul(".values", {{"n", dim("v")}, {"k", keys_}}, weights, "v", *operand_of(op_, "o")));
+        matmul(".values", {{"n", dim("v")}, {"k", keys_}}, weights, "v", tensor_of(op_, "o")));
   }
 
  private:
@@ -40,7 +40,7 @@ class Unfused {
   TensorId matrix(const std::string& suffix) {
     return graph_.add_tensor({.name = op_.name + suffix,
                               .role = Role::kActivation,
-                              .dtype = graph_.tensor(*operand_of(op_, "q")).dtype,
+                              .dtype = graph_.tensor(tensor_of(op_, "q")).dtype,
                               .shape = {sequences_, heads_, queries_, keys_},
                               .block = op_.block});
   }

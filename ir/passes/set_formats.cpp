@@ -42,7 +42,7 @@ bool is_layer_matmul(const Graph& graph, const Op& op) {
   if (!is_kind(op, "matmul") || op.split == Split::kVocabulary || is_router(graph, op)) {
     return false;
   }
-  const TensorId weight = *operand_of(op, "w");
+  const TensorId weight = tensor_of(op, "w");
   return graph.tensor(weight).role == Role::kWeight && !is_embedding_table(graph, weight);
 }
 
@@ -59,7 +59,7 @@ std::vector<bool> layer_matmuls(const Graph& graph) {
 void set_weights(Graph& graph, const std::vector<bool>& matmuls, const Dtype& dtype) {
   for (std::size_t i = 0; i < matmuls.size(); ++i) {
     if (matmuls[i]) {
-      graph.tensor(*operand_of(graph.ops()[i], "w")).dtype = &dtype;
+      graph.tensor(tensor_of(graph.ops()[i], "w")).dtype = &dtype;
     }
   }
 }
@@ -94,7 +94,7 @@ class ActivationFormat {
 
  private:
   void narrow_input(Op& matmul, std::vector<Op>& ops) {
-    const TensorId input = *operand_of(matmul, "a");
+    const TensorId input = tensor_of(matmul, "a");
     if (graph_.tensor(input).role != Role::kActivation) {
       return;
     }
@@ -102,11 +102,10 @@ class ActivationFormat {
       graph_.tensor(input).dtype = &dtype_;
       return;
     }
-    std::optional<TensorId>& copy = copies_[index(input)];
-    if (!copy) {
-      copy = quantize(matmul, input, ops);
+    if (!copies_[index(input)]) {
+      copies_[index(input)] = quantize(matmul, input, ops);
     }
-    set_operand(matmul, "a", copy);
+    set_operand(matmul, "a", copies_[index(input)]);
   }
 
   [[nodiscard]] bool only_matmuls_read(TensorId tensor) const {

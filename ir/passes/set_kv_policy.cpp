@@ -54,12 +54,13 @@ void set_window(Graph& graph, std::int64_t window) {
 void share_caches(Graph& graph, std::int64_t layers) {
   std::vector<std::optional<BlockId>> holders(graph.blocks().size());
   const auto holder_of = [&](BlockId block) {
-    std::optional<BlockId>& holder = holders[index(block)];
-    if (!holder) {
-      const Block& owner = graph.block(block);
-      holder = graph.add_block(owner.name + ".kv", (owner.count + layers - 1) / layers);
+    if (const std::optional<BlockId> known = holders[index(block)]) {
+      return *known;
     }
-    return *holder;
+    const Block owner = graph.block(block);
+    const BlockId holder = graph.add_block(owner.name + ".kv", (owner.count + layers - 1) / layers);
+    holders[index(block)] = holder;
+    return holder;
   };
   for (Tensor& tensor : graph.tensors()) {
     if (tensor.role == Role::kKvCache) {
@@ -107,14 +108,14 @@ class SharedPrefix {
 
  private:
   void split(const Op& op, std::vector<Op>& ops) {
-    const TensorId output = *operand_of(op, "o");
+    const TensorId output = tensor_of(op, "o");
     const TensorId of_prefix = copy_of(output, op.name + ".prefix.out");
     const TensorId of_rest = copy_of(output, op.name + ".rest.out");
     ops.push_back(over_prefix(op, of_prefix));
     ops.push_back(over_rest(op, of_rest));
     ops.push_back(merge(op, of_prefix, of_rest));
-    for (const std::optional<TensorId> cache : caches_of(op)) {
-      shorten(*cache);
+    for (const OperandUse& cache : caches_of(op)) {
+      shorten(cache.tensor);
     }
   }
 
@@ -128,26 +129,26 @@ class SharedPrefix {
     return graph_.add_tensor(std::move(copy));
   }
 
-  static std::vector<std::optional<TensorId>> caches_of(const Op& op) {
-    if (is_kind(op, "attention")) {
-      return {operand_of(op, "k"), operand_of(op, "v")};
-    }
-    return {operand_of(op, "cache")};
+  static std::vector<OperandUse> caches_of(const Op& op) {
+    std::vector<OperandUse> uses = uses_of(op);
+    std::erase_if(uses, [](const OperandUse& use) { return use.def->role != Role::kKvCache; });
+    return uses;
   }
 
   /// The cache of the prefix, once for the whole batch; made the first time.
   TensorId prefix_of(TensorId cache) {
-    std::optional<TensorId>& prefix = prefixes_[index(cache)];
-    if (!prefix) {
-      Tensor tensor = graph_.tensor(cache);
-      tensor.name += ".prefix";
-      for (Expr& extent : tensor.shape) {
-        extent = with_symbol(extent, graph_.pool(), "batch", graph_.pool().constant(1));
-        extent = depends_on(extent, "context") ? shared_ : extent;
-      }
-      prefix = graph_.add_tensor(std::move(tensor));
+    if (const std::optional<TensorId> known = prefixes_[index(cache)]) {
+      return *known;
     }
-    return *prefix;
+    Tensor tensor = graph_.tensor(cache);
+    tensor.name += ".prefix";
+    for (Expr& extent : tensor.shape) {
+      extent = with_symbol(extent, graph_.pool(), "batch", graph_.pool().constant(1));
+      extent = depends_on(extent, "context") ? shared_ : extent;
+    }
+    const TensorId prefix = graph_.add_tensor(std::move(tensor));
+    prefixes_[index(cache)] = prefix;
+    return prefix;
   }
 
   void shorten(TensorId cache) {
@@ -165,20 +166,12 @@ class SharedPrefix {
     result.dims.insert_or_assign("t", shared_);
     result.dims.insert_or_assign("p", queries * shared_);
     result.dims.erase("sink");
-    for (const std::string_view name : {"k", "v", "cache"}) {
-      if (const auto cache = named_cache(op, name)) {
-        set_operand(result, name, prefix_of(*cache));
-      }
+    for (const OperandUse& cache : caches_of(op)) {
+      result.operands[cache.position] = prefix_of(cache.tensor);
     }
     drop_sink(result);
     set_operand(result, "o", output);
     return result;
-  }
-
-  static std::optional<TensorId> named_cache(const Op& op, std::string_view name) {
-    const bool has =
-        std::ranges::find(op.def->operands, name, &OperandDef::name) != op.def->operands.end();
-    return has ? operand_of(op, name) : std::nullopt;
   }
 
   static void drop_sink(Op& op) {
@@ -197,7 +190,7 @@ class SharedPrefix {
 
   Op merge(const Op& op, TensorId of_prefix, TensorId of_rest) {
     const OpDef* def = find_op("elementwise");
-    const TensorId output = *operand_of(op, "o");
+    const TensorId output = tensor_of(op, "o");
     const Expr width = dim(op, is_kind(op, "attention") ? "v" : "r");
     const Expr elements = dim(op, "b") * dim(op, "h") * dim(op, "q") * width;
     return {.name = op.name + ".merge",

@@ -15,9 +15,9 @@ Diagnostics check(const Parallelism& p) {
     problems.push_back(
         {.id = "parallelism", .message = std::move(message), .location = {}, .label = {}});
   };
-  const std::pair<std::string_view, std::int64_t> degrees[] = {
-      {"tp", p.tp}, {"ep", p.ep}, {"dp", p.dp}, {"cp", p.cp}};
-  for (const auto& [name, degree] : degrees) {
+  using Degree = std::pair<std::string_view, std::int64_t>;
+  for (const auto& [name, degree] :
+       {Degree{"tp", p.tp}, Degree{"ep", p.ep}, Degree{"dp", p.dp}, Degree{"cp", p.cp}}) {
     if (degree < 1) {
       refuse(fmt::format("{} is {}, expected at least 1", name, degree));
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "ir/passes/elementwise.hpp"
@@ -49,15 +50,12 @@ class Completer {
   }
 
   void read_gathered(Op& op) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (!op.operands[i]) {
-        continue;
-      }
-      std::optional<TensorId>& gathered = gathered_[index(*op.operands[i])];
-      if (op.def->operands[i].access == Access::kWrite) {
+    for (const OperandUse& use : uses_of(op)) {
+      std::optional<TensorId>& gathered = gathered_[index(use.tensor)];
+      if (!use.reads()) {
         gathered = std::nullopt;
       } else if (gathered) {
-        op.operands[i] = gathered;
+        op.operands[use.position] = gathered;
       }
     }
   }
@@ -70,14 +68,12 @@ class Completer {
   [[nodiscard]] bool passes_on(const Op& op) const {
     const auto linear = linear_operands(op);
     bool any = false;
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      const OperandDef& def = op.def->operands[i];
-      if (!op.operands[i] || def.access == Access::kWrite ||
-          graph_.tensor(*op.operands[i]).role != Role::kActivation) {
+    for (const OperandUse& use : uses_of(op)) {
+      if (!use.reads() || graph_.tensor(use.tensor).role != Role::kActivation) {
         continue;
       }
-      const bool is_term = std::ranges::find(linear, def.name) != linear.end();
-      if (is_term != is_partial(*op.operands[i])) {
+      const bool is_term = std::ranges::find(linear, use.def->name) != linear.end();
+      if (is_term != is_partial(use.tensor)) {
         return false;
       }
       any = any || is_term;
@@ -87,18 +83,17 @@ class Completer {
 
   /// Terms of a sum: what is left of them need not be completed.
   void mark_terms(const Op& op) {
-    for (const std::optional<TensorId> tensor : op.operands) {
-      if (tensor && is_partial(*tensor)) {
-        is_term_[index(*tensor)] = true;
+    for (const OperandUse& use : uses_of(op)) {
+      if (is_partial(use.tensor)) {
+        is_term_[index(use.tensor)] = true;
       }
     }
   }
 
   void reduce_inputs(const Op& op) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access != Access::kWrite &&
-          is_partial(*op.operands[i])) {
-        reduce(*op.operands[i], op.block);
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.reads() && is_partial(use.tensor)) {
+        reduce(use.tensor, op.block);
       }
     }
   }
@@ -113,11 +108,10 @@ class Completer {
   }
 
   void mark_outputs(const Op& op, bool partial) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access != Access::kRead &&
-          index(*op.operands[i]) < partial_.size()) {
-        partial_[index(*op.operands[i])] = partial ? op.name : std::string();
-        is_term_[index(*op.operands[i])] = false;
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.writes() && index(use.tensor) < partial_.size()) {
+        partial_[index(use.tensor)] = partial ? op.name : std::string();
+        is_term_[index(use.tensor)] = false;
       }
     }
   }
@@ -149,12 +143,11 @@ class Completer {
   }
 
   [[nodiscard]] static TensorId output_of(const Op& op) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access == Access::kWrite) {
-        return *op.operands[i];
-      }
-    }
-    return {};
+    const std::vector<OperandUse> uses = uses_of(op);
+    const auto written =
+        std::ranges::find_if(uses, [](const OperandUse& use) { return use.writes(); });
+    assert(written != uses.end());
+    return written->tensor;
   }
 
   Graph& graph_;

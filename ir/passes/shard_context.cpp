@@ -22,7 +22,7 @@ void divide_dim(const Graph& graph, Op& op, std::string_view name, double parts)
 /// Each rank has all queries and its share of the keys; partial outputs are summed.
 Op reduce_output(const Graph& graph, const Op& op, double ranks) {
   const OpDef* def = find_op("all_reduce");
-  const TensorId output = *operand_of(op, "o");
+  const TensorId output = tensor_of(op, "o");
   return {
       .name = op.name + ".context_reduce",
       .def = def,

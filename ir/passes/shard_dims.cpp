@@ -21,6 +21,7 @@ class DimDivider {
 
   std::vector<OpChange> run() {
     std::vector<OpChange> changes;
+    changes.reserve(graph_.ops().size());
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
       changes.push_back(divide(static_cast<OpId>(i)));
     }
@@ -115,10 +116,10 @@ class DimDivider {
   }
 
   void remember_outputs(const Op& op, const OpChange& change) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access != Access::kRead) {
-        const bool whole = change.dims.empty() || change.rule->completion == Completion::kReduce;
-        divided_features_[index(*op.operands[i])] = !whole;
+    const bool whole = change.dims.empty() || change.rule->completion == Completion::kReduce;
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.writes()) {
+        divided_features_[index(use.tensor)] = !whole;
       }
     }
   }

@@ -42,8 +42,8 @@ class ExpertSplitter {
   void take(Op op) {
     if (is_kind(op, "grouped_matmul") && op.split == Split::kExperts) {
       split_matmul(std::move(op));
-    } else if (is_kind(op, "elementwise") && op.split != Split::kReplicated && input_rows(op)) {
-      split_elementwise(std::move(op));
+    } else if (const std::optional<Rows> rows = rows_of_elementwise(op)) {
+      split_elementwise(std::move(op), *rows);
     } else {
       const bool combines = bring_back(op);
       forget_outputs(op);
@@ -72,7 +72,7 @@ class ExpertSplitter {
     op.dims.insert_or_assign("e", graph_.pool().constant(std::ceil(held / ep_)));
     op.dims.insert_or_assign("l", ceil_div(dim_of(graph_, op, "l"), ep_));
     op.dims.insert_or_assign("m", rows.after);
-    const TensorId input = *operand_of(op, "a");
+    const TensorId input = tensor_of(op, "a");
     if (!rows_[index(input)]) {
       set_operand(op, "a", dispatch(op, input));
     }
@@ -109,8 +109,7 @@ class ExpertSplitter {
     }
   }
 
-  void split_elementwise(Op op) {
-    const Rows rows = *input_rows(op);
+  void split_elementwise(Op op, const Rows& rows) {
     for (const std::string_view name : {"n", "i"}) {
       const double per_row = coefficient(dim_of(graph_, op, name)) / coefficient(rows.before);
       op.dims.insert_or_assign(std::string(name), rows.after * per_row);
@@ -120,20 +119,24 @@ class ExpertSplitter {
     result_.push_back(std::move(op));
   }
 
-  [[nodiscard]] std::optional<Rows> input_rows(const Op& op) const {
-    return rows_[index(*operand_of(op, "x"))];
+  /// Rows at the experts that an elementwise op between two expert matmuls works on.
+  [[nodiscard]] std::optional<Rows> rows_of_elementwise(const Op& op) const {
+    if (!is_kind(op, "elementwise") || op.split == Split::kReplicated) {
+      return std::nullopt;
+    }
+    return rows_[index(tensor_of(op, "x"))];
   }
 
   void set_output(const Op& op, std::string_view name, const Rows& rows) {
-    const TensorId output = *operand_of(op, name);
+    const TensorId output = tensor_of(op, name);
     std::ranges::replace(graph_.tensor(output).shape, rows.before, rows.after);
     rows_[index(output)] = rows;
   }
 
   void forget_outputs(const Op& op) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access != Access::kRead) {
-        rows_[index(*op.operands[i])] = std::nullopt;
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.writes()) {
+        rows_[index(use.tensor)] = std::nullopt;
       }
     }
   }
@@ -153,24 +156,25 @@ class ExpertSplitter {
   /// Rows that an op outside the experts reads return to where they came from.
   bool bring_back(Op& op) {
     bool any = false;
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (!op.operands[i] || op.def->operands[i].access == Access::kWrite ||
-          !rows_[index(*op.operands[i])]) {
-        continue;
+    for (const OperandUse& use : uses_of(op)) {
+      const std::optional<Rows> rows = rows_[index(use.tensor)];
+      if (use.reads() && rows) {
+        op.operands[use.position] = return_rows(op, use, *rows);
+        any = true;
       }
-      const TensorId at_experts = *op.operands[i];
-      Tensor returned = graph_.tensor(at_experts);
-      const Expr elements = graph_.elements(returned);
-      const Rows rows = *rows_[index(at_experts)];
-      const std::string what = fmt::format("{}.{}", op.name, op.def->operands[i].name);
-      returned.name = what + ".returned";
-      std::ranges::replace(returned.shape, rows.after, rows.before);
-      const TensorId output = add_tensor(std::move(returned));
-      exchange({.name = what + ".return", .block = op.block}, elements, at_experts, output);
-      op.operands[i] = output;
-      any = true;
     }
     return any;
+  }
+
+  TensorId return_rows(const Op& op, const OperandUse& use, const Rows& rows) {
+    Tensor returned = graph_.tensor(use.tensor);
+    const Expr elements = graph_.elements(returned);
+    const std::string what = fmt::format("{}.{}", op.name, use.def->name);
+    returned.name = what + ".returned";
+    std::ranges::replace(returned.shape, rows.after, rows.before);
+    const TensorId output = add_tensor(std::move(returned));
+    exchange({.name = what + ".return", .block = op.block}, elements, use.tensor, output);
+    return output;
   }
 
   TensorId add_tensor(Tensor tensor) {
@@ -187,7 +191,7 @@ class ExpertSplitter {
 
   void gather_tokens(const Op& op) {
     const OpDef* def = find_op("all_gather");
-    const TensorId tensor = *operand_of(op, "o");
+    const TensorId tensor = tensor_of(op, "o");
     result_.push_back({.name = op.name + ".all_gather",
                        .def = def,
                        .block = op.block,

@@ -1,5 +1,6 @@
 #include "ir/passes/shard_heads.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -11,6 +12,16 @@ namespace {
 
 double width(const Graph& graph, const Op& op, std::string_view dim) {
   return coefficient(dim_of(graph, op, dim));
+}
+
+std::set<TensorId> inputs_of(const Op& op) {
+  std::set<TensorId> inputs;
+  for (const OperandUse& use : uses_of(op)) {
+    if (use.reads()) {
+      inputs.insert(use.tensor);
+    }
+  }
+  return inputs;
 }
 
 }  // namespace
@@ -32,25 +43,16 @@ bool ReplicatedHeads::replicated(const Op& attention) const {
 /// Walks back from the attention's inputs, and from what is written to its cache, to the matmuls
 /// that made them.
 void ReplicatedHeads::mark_feeders(const Op& attention, std::size_t position) {
-  std::set<TensorId> wanted;
-  for (const std::optional<TensorId> tensor : attention.operands) {
-    if (tensor && !writes(attention, *tensor)) {
-      wanted.insert(*tensor);
+  std::set<TensorId> wanted = inputs_of(attention);
+  for (std::size_t i = position; i > 0; --i) {
+    const Op& op = graph_.ops()[i - 1];
+    if (op.block != attention.block) {
+      return;
     }
-  }
-  for (std::size_t i = position; i-- > 0 && graph_.ops()[i].block == attention.block;) {
-    const Op& op = graph_.ops()[i];
-    bool feeds = false;
-    for (const TensorId tensor : wanted) {
-      feeds = feeds || writes(op, tensor);
-    }
-    if (!feeds) {
-      continue;
-    }
-    attention_of_[i] = &attention;
-    for (const std::optional<TensorId> tensor : op.operands) {
-      if (tensor && !is_kind(op, "matmul") && reads(op, *tensor)) {
-        wanted.insert(*tensor);
+    if (std::ranges::any_of(wanted, [&](TensorId tensor) { return writes(op, tensor); })) {
+      attention_of_[i - 1] = &attention;
+      if (!is_kind(op, "matmul")) {
+        wanted.merge(inputs_of(op));
       }
     }
   }

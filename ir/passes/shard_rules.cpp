@@ -43,9 +43,9 @@ constexpr std::array kRules = {
 }  // namespace
 
 const SplitRule* find_split_rule(std::string_view kind, Split split) {
-  const auto found = std::ranges::find_if(
+  const auto* const found = std::ranges::find_if(
       kRules, [&](const SplitRule& rule) { return rule.kind == kind && rule.split == split; });
-  return found == kRules.end() ? nullptr : &*found;
+  return found == kRules.end() ? nullptr : found;
 }
 
 }  // namespace mansard::ir

@@ -67,16 +67,15 @@ class Scatterer {
       return false;
     }
     const std::optional<TensorId> input = operand_of(op, "x");
-    return input && index(*input) < scattered_.size() && scattered_[index(*input)];
+    return input && is_scattered(*input);
   }
 
   bool mark_outputs(const Op& op) {
     bool changed = false;
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access != Access::kRead) {
-        std::vector<bool>::reference mark = scattered_[index(*op.operands[i])];
-        changed = changed || !mark;
-        mark = true;
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.writes()) {
+        changed = changed || !scattered_[index(use.tensor)];
+        scattered_[index(use.tensor)] = true;
       }
     }
     return changed;
@@ -111,9 +110,9 @@ class Scatterer {
   }
 
   void divide_outputs(const Op& op) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access != Access::kRead) {
-        divide_tokens(*op.operands[i]);
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.writes()) {
+        divide_tokens(use.tensor);
       }
     }
   }
@@ -128,7 +127,7 @@ class Scatterer {
 
   /// The partial sum gets a tensor of its own, which its writer fills.
   void scatter(Op reduce) {
-    const TensorId tensor = *operand_of(reduce, "x");
+    const TensorId tensor = tensor_of(reduce, "x");
     const TensorId partial = partial_of(tensor);
     for (std::size_t i = result_.size(); i-- > 0;) {
       if (writes(result_[i], tensor)) {
@@ -145,36 +144,39 @@ class Scatterer {
   }
 
   TensorId partial_of(TensorId tensor) {
-    std::optional<TensorId>& partial = partial_[index(tensor)];
-    if (!partial) {
-      Tensor whole = whole_[index(tensor)];
-      whole.name += ".partial";
-      partial = graph_.add_tensor(std::move(whole));
+    if (const std::optional<TensorId> known = partial_[index(tensor)]) {
+      return *known;
     }
-    return *partial;
+    Tensor whole = whole_[index(tensor)];
+    whole.name += ".partial";
+    const TensorId partial = graph_.add_tensor(std::move(whole));
+    partial_[index(tensor)] = partial;
+    return partial;
   }
 
+  /// What is rewritten in place is left: the residual stream of the last norm, whose few rows are
+  /// where they are.
   void gather_inputs(Op& op) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (!op.operands[i] || op.def->operands[i].access == Access::kWrite ||
-          index(*op.operands[i]) >= scattered_.size() || !scattered_[index(*op.operands[i])]) {
-        continue;
+    for (const OperandUse& use : uses_of(op)) {
+      if (!use.writes() && is_scattered(use.tensor)) {
+        op.operands[use.position] = gather(op, use);
       }
-      if (op.def->operands[i].access == Access::kReadWrite) {
-        continue;  // The residual of the last norm: its few rows are where they are.
-      }
-      op.operands[i] = gather(op, i);
     }
+  }
+
+  [[nodiscard]] bool is_scattered(TensorId tensor) const {
+    return index(tensor) < scattered_.size() && scattered_[index(tensor)];
   }
 
   /// All tokens once for all who read them; for the head only the last ones.
-  TensorId gather(const Op& op, std::size_t operand) {
-    const TensorId part = *op.operands[operand];
-    const OperandDef& def = op.def->operands[operand];
+  TensorId gather(const Op& op, const OperandUse& use) {
+    const TensorId part = use.tensor;
+    const OperandDef& def = *use.def;
     const Expr read = graph_.instantiate(op, def.touched);
     const bool all = depends_on(read, token_symbol_);
-    if (all && gathered_[index(part)]) {
-      return *gathered_[index(part)];
+    const std::optional<TensorId> known = gathered_[index(part)];
+    if (all && known) {
+      return *known;
     }
     Tensor tensor = whole_[index(part)];
     tensor.name = op.name + "." + std::string(def.name) + ".gathered";
@@ -194,10 +196,9 @@ class Scatterer {
   }
 
   void forget_gathered(const Op& op) {
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      if (op.operands[i] && op.def->operands[i].access != Access::kRead &&
-          index(*op.operands[i]) < gathered_.size()) {
-        gathered_[index(*op.operands[i])] = std::nullopt;
+    for (const OperandUse& use : uses_of(op)) {
+      if (use.writes() && index(use.tensor) < gathered_.size()) {
+        gathered_[index(use.tensor)] = std::nullopt;
       }
     }
   }

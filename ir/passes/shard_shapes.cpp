@@ -13,8 +13,8 @@ using Shape = std::vector<Expr>;
 /// One use of a tensor by an op: what the op's division means for the tensor's shape.
 class Use {
  public:
-  Use(const Graph& graph, const Op& op, std::size_t operand, const OpChange& change)
-      : graph_(graph), op_(op), def_(op.def->operands[operand]), change_(change) {}
+  Use(const Graph& graph, const Op& op, const OperandDef& def, const OpChange& change)
+      : graph_(graph), op_(op), def_(def), change_(change) {}
 
   /// The new shape, or none if the op uses the tensor as before.
   [[nodiscard]] std::optional<Shape> divide(const Tensor& tensor) const {
@@ -46,20 +46,29 @@ class Use {
   [[nodiscard]] double touched_ratio(const Tensor& tensor) const {
     const double after = coefficient(graph_.instantiate(op_, def_.touched));
     const double before = coefficient(graph_.instantiate(undivided(), def_.touched));
-    if (before != after || !is_kind(op_, "norm") || tensor.role != Role::kWeight) {
+    if (before != after) {
       return before / after;
     }
-    return gain_ratio(tensor);
+    return tensor.role == Role::kWeight ? parameter_ratio(tensor) : 1;
   }
 
-  /// A gain of its own for each head follows the heads, which are rows of the norm.
-  [[nodiscard]] double gain_ratio(const Tensor& tensor) const {
-    const double columns = coefficient(dim_of(graph_, op_, "c"));
-    const bool per_head = coefficient(graph_.elements(tensor)) > columns;
-    const auto rows = std::ranges::find(change_.dims, "r", &DimChange::name);
-    return per_head && rows != change_.dims.end()
-               ? coefficient(rows->before) / coefficient(rows->after)
-               : 1;
+  /// Parameters that the counts do not tell apart: a gain for each head follows the heads, which
+  /// are rows of the norm; one for each output of an elementwise op follows the outputs.
+  [[nodiscard]] double parameter_ratio(const Tensor& tensor) const {
+    const double elements = coefficient(graph_.elements(tensor));
+    if (is_kind(op_, "norm") && elements > coefficient(dim_of(graph_, op_, "c"))) {
+      return ratio_of("r");
+    }
+    const auto outputs = std::ranges::find(change_.dims, "n", &DimChange::name);
+    const bool follows = is_kind(op_, "elementwise") && outputs != change_.dims.end() &&
+                         coefficient(outputs->before) == elements;
+    return follows ? ratio_of("n") : 1;
+  }
+
+  [[nodiscard]] double ratio_of(std::string_view dim) const {
+    const auto change = std::ranges::find(change_.dims, dim, &DimChange::name);
+    return change == change_.dims.end() ? 1
+                                        : coefficient(change->before) / coefficient(change->after);
   }
 
   [[nodiscard]] Op undivided() const {
@@ -122,18 +131,17 @@ void divide_shapes(Graph& graph, const std::vector<OpChange>& changes) {
   std::vector<Verdict> verdicts(graph.tensors().size());
   for (std::size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
-    for (std::size_t operand = 0; operand < op.operands.size(); ++operand) {
-      if (op.operands[operand]) {
-        const TensorId id = *op.operands[operand];
-        const Tensor& tensor = graph.tensor(id);
-        add_use(verdicts[index(id)], tensor, Use(graph, op, operand, changes[i]).divide(tensor),
-                op.def->operands[operand].access == Access::kWrite);
-      }
+    for (const OperandUse& use : uses_of(op)) {
+      const Tensor& tensor = graph.tensor(use.tensor);
+      add_use(verdicts[index(use.tensor)], tensor,
+              Use(graph, op, *use.def, changes[i]).divide(tensor),
+              use.def->access == Access::kWrite);
     }
   }
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (verdicts[i].shape && !verdicts[i].used_whole) {
-      graph.tensors()[i].shape = *verdicts[i].shape;
+    const std::optional<Shape>& shape = verdicts[i].shape;
+    if (shape && !verdicts[i].used_whole) {
+      graph.tensors()[i].shape = *shape;
     }
   }
 }

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,30 +23,36 @@ std::size_t start_of_head(const Graph& graph) {
   return start;
 }
 
-/// Ops that follow the layers look at the last token of each sequence only; now at all new ones.
-void extend_head(Graph& graph, Expr tokens_per_sequence) {
-  const auto extend = [&](Expr& dimension) {
-    if (depends_on(dimension, "batch") && !depends_on(dimension, "q_len")) {
-      dimension = dimension * tokens_per_sequence;
-    }
-  };
-  std::vector<bool> written(graph.tensors().size());
-  for (std::size_t i = start_of_head(graph); i < graph.ops().size(); ++i) {
-    Op& op = graph.ops()[i];
-    for (auto& [name, dimension] : op.dims) {
-      extend(dimension);
-    }
-    for (std::size_t operand = 0; operand < op.operands.size(); ++operand) {
-      if (op.operands[operand] && op.def->operands[operand].access != Access::kRead) {
-        written[index(*op.operands[operand])] = true;
+/// Rows of the last token of each sequence become rows of all its new tokens.
+void extend(Expr& rows, Expr tokens_per_sequence) {
+  if (depends_on(rows, "batch") && !depends_on(rows, "q_len")) {
+    rows = rows * tokens_per_sequence;
+  }
+}
+
+void extend_outputs(Graph& graph, std::size_t first_op, Expr tokens_per_sequence) {
+  std::set<TensorId> written;
+  for (std::size_t i = first_op; i < graph.ops().size(); ++i) {
+    for (const OperandUse& use : uses_of(graph.ops()[i])) {
+      if (use.writes() && !graph.tensor(use.tensor).shape.empty()) {
+        written.insert(use.tensor);
       }
     }
   }
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    if (written[i] && !graph.tensors()[i].shape.empty()) {
-      extend(graph.tensors()[i].shape.front());
+  for (const TensorId tensor : written) {
+    extend(graph.tensor(tensor).shape.front(), tokens_per_sequence);
+  }
+}
+
+/// Ops that follow the layers look at the last token of each sequence only; now at all new ones.
+void extend_head(Graph& graph, Expr tokens_per_sequence) {
+  const std::size_t start = start_of_head(graph);
+  for (std::size_t i = start; i < graph.ops().size(); ++i) {
+    for (auto& [name, dimension] : graph.ops()[i].dims) {
+      extend(dimension, tokens_per_sequence);
     }
   }
+  extend_outputs(graph, start, tokens_per_sequence);
 }
 
 }  // namespace
@@ -57,7 +64,8 @@ double expected_tokens(const Speculation& speculation) {
 }
 
 Result<Graph> speculate(Graph graph, const Speculation& speculation) {
-  if (speculation.draft < 0 || !(speculation.acceptance >= 0 && speculation.acceptance <= 1)) {
+  const bool is_rate = speculation.acceptance >= 0 && speculation.acceptance <= 1;
+  if (speculation.draft < 0 || !is_rate) {
     return failure("speculation",
                    fmt::format("a draft of {} tokens accepted at a rate of {}, expected a draft of "
                                "at least 0 and a rate from 0 to 1",

@@ -9,7 +9,7 @@ namespace {
 
 /// residual += x; norm(residual).
 void split_residual(const Graph& graph, const Op& norm, std::vector<Op>& ops) {
-  const TensorId residual = *operand_of(norm, "residual");
+  const TensorId residual = tensor_of(norm, "residual");
   const Expr elements = dim_of(graph, norm, "r") * dim_of(graph, norm, "c");
   const OpDef* def = find_op("elementwise");
   ops.push_back({.name = norm.name + std::string(kResidualSuffix),
@@ -33,7 +33,7 @@ void split_residual(const Graph& graph, const Op& norm, std::vector<Op>& ops) {
 /// f(gate) * up, where x holds gate and up side by side, or x and y hold one each.
 void split_gate(Graph& graph, const Op& op, std::vector<Op>& ops) {
   const Expr elements = dim_of(graph, op, "n");
-  const TensorId output = *operand_of(op, "o");
+  const TensorId output = tensor_of(op, "o");
   Tensor activated = graph.tensor(output);
   activated.name = op.name + std::string(kActivationSuffix) + ".out";
   activated.block = op.block;

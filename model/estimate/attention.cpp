@@ -8,8 +8,6 @@
 namespace mansard::model::estimators {
 namespace {
 
-using ir::Expr;
-
 /// Keys and values of unlike widths are the latent attention of DeepSeek in its unabsorbed form.
 bool is_latent(const AttentionShape& shape) {
   return shape.key_dim.is_constant() && shape.value_dim.is_constant() &&
@@ -32,9 +30,9 @@ AttentionShape shape_of(const OpContext& context) {
     shape.key_dim = context.dim("d");
     shape.value_dim = context.dim("v");
   }
-  shape.variant = fmt::format("{}.{}.{}", absorbed || is_latent(shape) ? ".mla" : "",
-                              context.dtype(absorbed ? "cache" : "k").name,
-                              context.dtype("q").name);
+  shape.variant =
+      fmt::format("{}.{}.{}", absorbed || is_latent(shape) ? ".mla" : "",
+                  context.dtype(absorbed ? "cache" : "k").name, context.dtype("q").name);
   return shape;
 }
 
@@ -42,6 +40,11 @@ AttentionShape shape_of(const OpContext& context) {
 
 OpEstimate attention(const OpContext& context) {
   const AttentionShape shape = shape_of(context);
+  const std::string decode = "decode" + shape.variant;
+  const auto chip = chip_of(context);
+  if (chip && context.parameters.has("attention", decode, "split_efficiency")) {
+    return split_attention(context, shape, *chip);
+  }
   return choose(ir::less(shape.queries, 2), decode_attention(context, shape),
                 prefill_attention(context, shape));
 }

@@ -7,9 +7,11 @@ namespace {
 using ir::Expr;
 
 constexpr double kTileKeys = 128;
-constexpr double kTileDim = 128;    ///< Head size that `tile` is quoted at; half of the time does not depend on it.
+constexpr double kTileDim =
+    128;  ///< Head size that `tile` is quoted at; half of the time does not depend on it.
 constexpr double kUnsplitTiles = 4;  ///< Sequences of so few tiles are not split.
-constexpr double kMatrixRows = 16;  ///< Query heads of a group that one pass of the matrix engine takes.
+constexpr double kMatrixRows =
+    16;  ///< Query heads of a group that one pass of the matrix engine takes.
 constexpr double kPartialBytes = 8;  ///< An fp32 element of a partial result, written and read.
 
 /// Builds the terms of one decode op.
@@ -24,7 +26,8 @@ class Decode {
                                 (parameter("main") * context_.main.expr()));
     const auto chip = chip_of(context_);
     if (!chip) {
-      return finish(start + memory, {{"start", start, {}}, {"memory", memory, {}}}, context_.pool().constant(0));
+      return finish(start + memory, {{"start", start, {}}, {"memory", memory, {}}},
+                    context_.pool().constant(0));
     }
     const Expr parts = splits(*chip);
     const Typed<Seconds> latency = latency_time(*chip, parts);
@@ -79,9 +82,10 @@ class Decode {
   Typed<Seconds> reduce_time(Expr parts) const {
     const Expr partial = shape_.sequences * shape_.heads * parts * (shape_.value_dim + 2) *
                          context_.pool().constant(kPartialBytes, kByte);
-    const Expr time = parameter("reduce", kSecond) +
-                      partial / (parameter("reduce_rate") * context_.main.expr());
-    return Typed<Seconds>(ir::select(ir::less(parts, 2), context_.pool().constant(0, kSecond), time));
+    const Expr time =
+        parameter("reduce", kSecond) + partial / (parameter("reduce_rate") * context_.main.expr());
+    return Typed<Seconds>(
+        ir::select(ir::less(parts, 2), context_.pool().constant(0, kSecond), time));
   }
 
   const OpContext& context_;

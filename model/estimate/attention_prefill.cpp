@@ -11,8 +11,8 @@ constexpr double kTile = 128;  ///< Queries and keys of a tile of scores.
 /// Builds the terms of one prefill op.
 class Prefill {
  public:
-  Prefill(const OpContext& context, const AttentionShape& shape)
-      : context_(context), shape_(shape), variant_("prefill" + shape.variant) {}
+  Prefill(const OpContext& context, const AttentionShape& shape, const Rate& rate)
+      : context_(context), shape_(shape), rate_(rate), variant_("prefill" + shape.variant) {}
 
   OpEstimate estimate() const {
     const Typed<Seconds> start(parameter("start", kSecond));
@@ -65,7 +65,8 @@ class Prefill {
     return ir::select(has_fewer_pairs(causal_pairs()), ir::min(key_tiles(), band), key_tiles());
   }
 
-  /// Tiles of scores that the busiest processor computes, one after another. Without processors: all tiles.
+  /// Tiles of scores that the busiest processor computes, one after another. Without processors:
+  /// all tiles.
   Expr tiles_of_work() const {
     const Expr rows = shape_.sequences * shape_.heads;
     const auto chip = chip_of(context_);
@@ -76,8 +77,8 @@ class Prefill {
     const Expr each = turn + parameter("diagonal");
     const Expr tiles = rows * query_tiles();
     const Expr longest = longest_row() + each;
-    const Expr spread = rows * (tile_pairs() + query_tiles() * each) / chip->sms +
-                        parameter("tail") * longest;
+    const Expr spread =
+        rows * (tile_pairs() + query_tiles() * each) / chip->sms + parameter("tail") * longest;
     const Expr causal = ir::select(ir::less(chip->sms, tiles), ir::max(longest, spread), longest);
     const Expr full = ir::ceil_div(tiles, chip->sms) * (key_tiles() + turn);
     return ir::select(has_fewer_pairs(shape_.queries * shape_.keys), causal, full);
@@ -90,9 +91,9 @@ class Prefill {
 
   /// One tile of scores and its product with the values, on one processor.
   Expr matrix_time() const {
-    const Expr flops = 2 * kTile * kTile * (shape_.key_dim + shape_.value_dim) *
-                       context_.pool().unit(kFlop);
-    return flops * processors() / (parameter("matrix") * context_.rate->peak.expr());
+    const Expr flops =
+        2 * kTile * kTile * (shape_.key_dim + shape_.value_dim) * context_.pool().unit(kFlop);
+    return flops * processors() / (parameter("matrix") * rate_.peak.expr());
   }
 
   Expr special_time() const {
@@ -115,21 +116,21 @@ class Prefill {
       return no_time(context_);
     }
     const Expr elements = shape_.sequences * shape_.heads * shape_.queries * shape_.value_dim;
-    const Typed<Seconds> copy =
-        Typed<Seconds>(parameter("copy.start", kSecond)) +
-        cycles_time(context_, elements, parameter("copy.issue", kCycle));
+    const Typed<Seconds> copy = Typed<Seconds>(parameter("copy.start", kSecond)) +
+                                cycles_time(context_, elements, parameter("copy.issue", kCycle));
     return Typed<Seconds>(parameter("copy.launches") * copy.expr());
   }
 
   const OpContext& context_;
   const AttentionShape& shape_;
+  const Rate& rate_;
   std::string variant_;
 };
 
 }  // namespace
 
 OpEstimate prefill_attention(const OpContext& context, const AttentionShape& shape) {
-  return context.rate ? Prefill(context, shape).estimate()
+  return context.rate ? Prefill(context, shape, *context.rate).estimate()
                       : decode_attention(context, shape);
 }
 

@@ -8,6 +8,8 @@ namespace {
 
 using ir::Expr;
 
+constexpr double kDevices = 4;
+
 constexpr double kNever = 1e6;  // s
 
 std::string link_of(const OpContext& context) {
@@ -29,7 +31,9 @@ class Collective {
     const Typed<Seconds> best = is_point_to_point() ? point_to_point() : rings();
     const Typed<Seconds> switched = in_switch(best);
     return {.time = start + switched,
-            .terms = {{"start", start, {}}, {"protocol", switched, {}}, {"link", Typed<Seconds>(sent_ / link_), {}}},
+            .terms = {{"start", start, {}},
+                      {"protocol", switched, {}},
+                      {"link", Typed<Seconds>(sent_ / link_), {}}},
             .launches = parameter("launches")};
   }
 
@@ -69,7 +73,8 @@ class Collective {
     return min(min(min(ll, ll128), simple), one_shot());
   }
 
-  /// Every device sends its whole message to every other: what serving libraries' own all-reduces do with small ones.
+  /// Every device sends its whole message to every other: what serving libraries' own all-reduces
+  /// do with small ones.
   Typed<Seconds> one_shot() const {
     const Expr others = context_.dim("p") - 1;
     const Expr message = context_.operand("x")->bytes.expr() / 2;  // Read and written in place.
@@ -83,9 +88,9 @@ class Collective {
     return min(transfer("ll"), time("simple_start") + pipelined(transfer("p2p")));
   }
 
-  /// An all-reduce of four devices and more may be added up in the switch, each device sending its message once.
+  /// An all-reduce of four devices and more may be added up in the switch, each device sending its
+  /// message once.
   Typed<Seconds> in_switch(Typed<Seconds> otherwise) const {
-    constexpr double kDevices = 4;
     const hardware::Tier* tier = context_.capacities.machine().tier(link_of(context_));
     if (kind_ != "all_reduce" || tier == nullptr || !tier->reduces) {
       return otherwise;
@@ -109,13 +114,13 @@ class Collective {
 ///
 ///   LL      s * ll_step + x / (ll * link): 8 bytes with 4 of flags, no synchronisation
 ///   LL128   s * ll128_step + x / (ll128 * link)
-///   Simple  simple_start + s * simple_step + transfer + 2 sqrt(transfer * chunk), transfer = x / (simple * link)
-///   one-shot  all-reduce of other libraries: (p - 1) * (one_shot_step + message / (one_shot * link))
-///   NVLS    all-reduce in the switch: switch_start + the same of the message at `switch`
-///   p2p     all_to_all and send_recv: LL or Simple at `p2p`, without steps
+///   Simple  simple_start + s * simple_step + transfer + 2 sqrt(transfer * chunk), transfer = x /
+///   (simple * link) one-shot  all-reduce of other libraries: (p - 1) * (one_shot_step + message /
+///   (one_shot * link)) NVLS    all-reduce in the switch: switch_start + the same of the message at
+///   `switch` p2p     all_to_all and send_recv: LL or Simple at `p2p`, without steps
 ///
-/// T = start + the least. Source: H200 (2 GPUs, 2026-11-30) and aiconfigurator's H100, B200 and A100 tables (2 to 8 GPUs): 6 to 9 %
-/// with sizes left out; 18 % where 8 GPUs were extrapolated.
+/// T = start + the least. Source: H200 (2 GPUs, 2026-11-30) and aiconfigurator's H100, B200 and
+/// A100 tables (2 to 8 GPUs): 6 to 9 % with sizes left out; 18 % where 8 GPUs were extrapolated.
 OpEstimate collective(const OpContext& context) {
   const auto link = context.capacities.link_bandwidth(link_of(context));
   if (!link) {

@@ -78,7 +78,9 @@ ir::Expr OpContext::parameter_of(std::string_view variant, std::string_view name
   return parameters.get(section(), variant, name, dimension);
 }
 
-std::string_view OpContext::section() const { return estimator_of(op.def->name).section; }
+std::string_view OpContext::section() const {
+  return estimator_of(op.def->name).section;
+}
 
 std::string_view OpContext::arithmetic() const {
   if (!rate) {

@@ -11,7 +11,8 @@
 #include "model/cost_model.hpp"
 #include "model/demand.hpp"
 
-/// What an estimator sees and what it returns. `model/estimate/estimators.def` lists the estimators: one file an op class.
+/// What an estimator sees and what it returns. `model/estimate/estimators.def` lists the
+/// estimators: one file an op class.
 namespace mansard::model {
 
 struct OpContext {
@@ -21,8 +22,8 @@ struct OpContext {
   const Capacities& capacities;
   Parameters& parameters;
   const CostOptions& options;
-  std::optional<Rate> rate;      ///< Of the contractions.
-  Typed<BytesPerSecond> main;    ///< Device memory.
+  std::optional<Rate> rate;    ///< Of the contractions.
+  Typed<BytesPerSecond> main;  ///< Device memory.
 
   [[nodiscard]] ir::ExprPool& pool() const { return graph.pool(); }
   /// The op's dimension of that name ("m", "n", "k"), or the value of one that may be left unbound.
@@ -35,13 +36,15 @@ struct OpContext {
   [[nodiscard]] std::string_view attribute(std::string_view name) const;
 
   /// A calibration parameter of this op's class, of its usual variant.
-  [[nodiscard]] ir::Expr parameter(std::string_view name, const Dimension& dimension = kNumber) const;
+  [[nodiscard]] ir::Expr parameter(std::string_view name,
+                                   const Dimension& dimension = kNumber) const;
   /// One of another variant: "decode.bf16".
   [[nodiscard]] ir::Expr parameter_of(std::string_view variant, std::string_view name,
                                       const Dimension& dimension = kNumber) const;
   [[nodiscard]] std::string_view section() const;  ///< "matmul", "attention", "rows", "collective".
-  /// The type that contractions compute in, "bf16"; where the weights have another one, that behind it: "fp8.fp8_block".
-  /// Otherwise the collective, or what a row-wise kernel computes: "all_reduce", "rmsnorm".
+  /// The type that contractions compute in, "bf16"; where the weights have another one, that behind
+  /// it: "fp8.fp8_block". Otherwise the collective, or what a row-wise kernel computes:
+  /// "all_reduce", "rmsnorm".
   [[nodiscard]] std::string variant() const;
   /// The type that contractions compute in; "" if there are none.
   [[nodiscard]] std::string_view arithmetic() const;
@@ -51,14 +54,17 @@ struct OpContext {
 struct OpEstimate {
   Typed<Seconds> time;  ///< As one of many equal kernels in a CUDA graph: their gap is in it.
   std::vector<Term> terms;
-  ir::Expr launches;    ///< Kernels.
-  ir::Expr calls = {};  ///< Calls that the host makes to issue them; absent: as many as kernels.
-  Typed<Seconds> busy = {};  ///< The part of `time` in which instructions keep the processors busy; absent: none.
-  ir::Expr below = {};  ///< estimate / below and estimate * above are the interval; absent: `interval.low` and
-  ir::Expr above = {};  ///< `interval.high` of the class.
+  ir::Expr launches;  ///< Kernels.
+  ir::Expr calls;     ///< Calls that the host makes to issue them; absent: as many as kernels.
+  Typed<Seconds> busy =
+      {};  ///< The part of `time` in which instructions keep the processors busy; absent: none.
+  ir::Expr below =
+      {};  ///< estimate / below and estimate * above are the interval; absent: `interval.low` and
+  ir::Expr above;  ///< `interval.high` of the class.
 };
 
-/// Whether a kernel's own time feels the power cap. In a chain the cap holds for the step as a whole (model/totals.hpp).
+/// Whether a kernel's own time feels the power cap. In a chain the cap holds for the step as a
+/// whole (model/totals.hpp).
 [[nodiscard]] inline bool is_capped_alone(const CostOptions& options) {
   return options.regime == Regime::kSustained && !options.chained;
 }

@@ -7,6 +7,9 @@
 namespace mansard::model {
 namespace {
 
+/// A kernel takes at least this share of its time in a graph.
+constexpr double kLeastShare = 0.5;
+
 ir::Expr launch_parameter(const OpContext& context, std::string_view name) {
   return context.parameters.get(
       "launch", fmt::format("{}.{}", context.section(), context.op.def->name), name, kSecond);
@@ -25,9 +28,8 @@ void wait_for_host(const OpContext& context, OpEstimate& op) {
 }
 
 void leave_out_gap(const OpContext& context, OpEstimate& op) {
-  constexpr double kLeast = 0.5;
   const Typed<Seconds> gap(op.launches * launch_parameter(context, "gap"));
-  op.time = max(op.time - gap, kLeast * op.time);
+  op.time = max(op.time - gap, kLeastShare * op.time);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ OpEstimate untiled(const OpContext& context) {
           .launches = context.parameter("launches")};
 }
 
-/// Few rows of operands that no tensor copy can take: one pass over the weights on the vector engine.
+/// Few rows of operands that no tensor copy can take: one pass over the weights on the vector
+/// engine.
 OpEstimate with_gemv(const OpContext& context, const MatmulShape& shape, OpEstimate tiled) {
   const Expr rate = context.capacities.known("vector.fp32");
   if (!rate) {
@@ -50,28 +51,44 @@ Expr is_aligned(const OpContext& context, const MatmulShape& shape, double bytes
   return ir::less(ir::mod(shape.n * output, bytes) + ir::mod(shape.k * input, bytes), 1);
 }
 
-bool has_alignment_classes(const OpContext& context) {
-  return context.rate->field == "matrix.bf16" || context.rate->field == "matrix.fp16";
+bool has_alignment_classes(const Rate& rate) {
+  return rate.field == "matrix.bf16" || rate.field == "matrix.fp16";
+}
+
+/// Aligned operands, with the constants of the library's kernels for batches where they are apart.
+OpEstimate aligned_matmul(const OpContext& context, const MatmulShape& shape, KernelKind kind) {
+  const OpEstimate alone = tiled_matmul(context, shape, kind);
+  if (!context.parameters.has("matmul", context.variant(), "batched_apart")) {
+    return alone;
+  }
+  kind.is_batched = true;
+  return choose(ir::less(shape.batch, 2), alone, tiled_matmul(context, shape, kind));
+}
+
+OpEstimate unaligned_matmul(const OpContext& context, const MatmulShape& shape, KernelKind kind) {
+  const auto of = [&](Alignment alignment) {
+    kind.alignment = alignment;
+    return with_gemv(context, shape, tiled_matmul(context, shape, kind));
+  };
+  return choose(is_aligned(context, shape, 4), of(Alignment::k4), of(Alignment::k2));
 }
 
 }  // namespace
 
 OpEstimate matmul(const OpContext& context) {
-  if (!context.rate || !chip_of(context)) {
+  const auto chip = chip_of(context);
+  if (!context.rate || !chip) {
     return untiled(context);
   }
   const MatmulShape shape = shape_of(context);
+  const KernelKind kind{.chip = *chip, .rate = *context.rate};
   const Expr aligned = is_aligned(context, shape, 16);
   const bool surely = aligned.is_constant() && aligned.constant() != 0;
-  OpEstimate best = tiled_matmul(context, shape, Alignment::k16);
-  if (surely || !has_alignment_classes(context)) {
+  const OpEstimate best = aligned_matmul(context, shape, kind);
+  if (surely || !has_alignment_classes(kind.rate)) {
     return best;
   }
-  const OpEstimate by4 =
-      with_gemv(context, shape, tiled_matmul(context, shape, Alignment::k4));
-  const OpEstimate by2 =
-      with_gemv(context, shape, tiled_matmul(context, shape, Alignment::k2));
-  return choose(aligned, best, choose(is_aligned(context, shape, 4), by4, by2));
+  return choose(aligned, best, unaligned_matmul(context, shape, kind));
 }
 
 }  // namespace mansard::model::estimators

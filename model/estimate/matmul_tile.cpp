@@ -7,6 +7,17 @@ namespace {
 
 using ir::Expr;
 
+constexpr double kSlope = 0.125;   ///< Of (1 + x)^(1/8) at 0.
+constexpr double kBend = 0.0345;   ///< So that it meets 2^(1/8) at 1.
+constexpr double kShort = 6e-6;    ///< Seconds; shorter matmuls are a regime of their own.
+constexpr double kLeastSteps = 4;  ///< Over K, of a part.
+constexpr double kMostStages = 16;
+constexpr double kPartial = 4;      ///< Bytes of an fp32 partial sum.
+constexpr double kLeastTileN = 64;  ///< Tiles so narrow may be mostly padding.
+constexpr double kFewRows = 32;
+constexpr double kPenalty =
+    1e3;  ///< Seconds; a kernel not considered is taken only where all are not.
+
 /// A kernel: a tile and how many parts K is split into.
 struct Kernel {
   Expr n;
@@ -20,18 +31,18 @@ struct Times {
   Expr memory;
   Expr exposed;  ///< The part of the lesser of the two that does not hide.
   Expr reduce;
-  Expr hot;      ///< What the power cap adds.
-  Expr total;    ///< With the start.
+  Expr hot;    ///< What the power cap adds.
+  Expr total;  ///< With the start.
   Expr is_considered;
 };
 
 /// sqrt(x) within 0.03 % on [1, 2.2]: the [2/2] Pade form at 1.
-Expr near_root(Expr x) { return (1 + 10 * x + 5 * x * x) / (5 + 10 * x + x * x); }
+Expr near_root(Expr x) {
+  return (1 + 10 * x + 5 * x * x) / (5 + 10 * x + x * x);
+}
 
 /// (a^8 + b^8)^(1/8) within 0.2 %.
 Expr near_norm(Expr a, Expr b) {
-  constexpr double kSlope = 0.125;
-  constexpr double kBend = 0.0345;
   const Expr greater = ir::max(a, b);
   const Expr ratio = ir::min(a, b) / greater;
   const Expr square = ratio * ratio;
@@ -41,13 +52,16 @@ Expr near_norm(Expr a, Expr b) {
 
 class Tiling {
  public:
-  Tiling(const OpContext& context, MatmulShape shape, Alignment alignment)
-      : context_(context), shape_(shape), chip_(*chip_of(context)), alignment_(alignment) {
+  Tiling(const OpContext& context, const MatmulShape& shape, const KernelKind& kind)
+      : context_(context), shape_(shape), chip_(kind.chip), rate_(kind.rate) {
     variant_ = context.variant();
-    if (alignment != Alignment::k16) {
-      variant_ += alignment == Alignment::k4 ? ".a4" : ".a2";
+    if (kind.is_batched) {
+      variant_ += ".batched";
+    } else if (kind.alignment != Alignment::k16) {
+      variant_ += kind.alignment == Alignment::k4 ? ".a4" : ".a2";
     }
     element_ = context.pool().constant(context.dtype("a").bits / 8, kByte);
+    least_m_ = least_tile_m(tile_table(context, kind));
   }
 
   Expr parameter(std::string_view name, const Dimension& dimension = kNumber) const {
@@ -55,19 +69,20 @@ class Tiling {
   }
   const std::string& variant() const { return variant_; }
 
-  /// A factor of the interval: of the regime that the times are in, short ("launch"), bound by memory or by the engine.
+  /// A factor of the interval: of the regime that the times are in, short ("launch"), bound by
+  /// memory or by the engine.
   Expr interval(const Times& times, std::string_view side) const {
-    constexpr double kShort = 6e-6;  // s
     const auto of = [&](std::string_view regime) {
       return parameter(fmt::format("interval.{}.{}", regime, side));
     };
-    const Expr longer = ir::select(ir::less(times.compute, times.memory), of("memory"), of("engine"));
+    const Expr longer =
+        ir::select(ir::less(times.compute, times.memory), of("memory"), of("engine"));
     return ir::select(ir::less(times.total, kShort), of("launch"), longer);
   }
 
   Times times(const Kernel& kernel) const {
-    const Expr unsplit = ir::ceil_div(shape_.m, kernel.m) * ir::ceil_div(shape_.n, kernel.n) *
-                         shape_.batch;
+    const Expr unsplit =
+        ir::ceil_div(shape_.m, kernel.m) * ir::ceil_div(shape_.n, kernel.n) * shape_.batch;
     const Expr parts = parts_of(unsplit);
     const Expr split = ir::select(kernel.splits, parts, one());
     const Expr tiles = unsplit * split;
@@ -77,7 +92,8 @@ class Tiling {
     t.compute = waves * (steps * step_time(kernel) + parameter("prologue", kSecond) +
                          parameter("epilogue", kSecond) * kernel.m * kernel.n);
     t.memory = memory_time(tiles);
-    const Expr open = ir::min(parameter("exposed") + parameter("fill") * ir::min(stages(kernel) / (steps * waves), 1), 1);
+    const Expr open = ir::min(
+        parameter("exposed") + parameter("fill") * ir::min(stages(kernel) / (steps * waves), 1), 1);
     t.exposed = open * ir::min(t.compute, t.memory);
     const Expr body = ir::max(t.compute, t.memory) + t.exposed;
     t.reduce = reduce_time(split);
@@ -97,7 +113,6 @@ class Tiling {
 
   /// Parts into which K is split so that no processor idles, each of at least 4 steps.
   Expr parts_of(Expr unsplit) const {
-    constexpr double kLeastSteps = 4;
     const Expr idle = ir::floor_div(chip_.sms, unsplit);
     const Expr filled = ir::min(ir::max(idle, 1), parameter("max_split"));
     return ir::min(filled, ir::max(ir::floor(depth() / kLeastSteps), 1));
@@ -105,9 +120,23 @@ class Tiling {
 
   Expr step_time(const Kernel& kernel) const {
     const Expr flops = 2 * kernel.m * kernel.n * step_elements() * context_.pool().unit(kFlop);
-    const Expr mma = flops * chip_.sms / (parameter("matrix") * context_.rate->peak.expr());
+    const Expr mma = flops * chip_.sms / (parameter("matrix") * rate_.peak.expr());
     const Expr feed = kernel.rows * line() / feed_rate();
-    return ir::max(near_norm(mma, feed), parameter("tick", kSecond));
+    return ir::max(near_norm(mma, feed), parameter("tick", kSecond)) + walk_time(kernel);
+  }
+
+  /// Page walks of a step: rows that all processors read at once beyond the reach of the address
+  /// cache cost one each. Older chips.
+  Expr walk_time(const Kernel& kernel) const {
+    if (!context_.parameters.has("matmul", variant_, "walk")) {
+      return context_.pool().constant(0, kSecond);
+    }
+    const Expr rows_m = ir::min(shape_.m, chip_.sms * kernel.m);
+    const Expr bands = ir::ceil_div(chip_.sms, ir::ceil_div(shape_.m, kernel.m));
+    const Expr rows_n = ir::min(shape_.n, bands * kernel.n);
+    const Expr spanned = (rows_m + rows_n) * shape_.k * element_;
+    return share(spanned / parameter("reach", kByte) - 1) * kernel.rows *
+           parameter("walk", kSecond);
   }
 
   Expr moved_bytes() const {
@@ -124,12 +153,13 @@ class Tiling {
     const auto rate = [&](Expr blocks) { return ir::min(reached, blocks * port); };
     const Expr full = ir::floor_div(tiles, chip_.sms) * chip_.sms;
     const Expr last = tiles - full;
-    const Expr time = moved_bytes() / tiles * (full / rate(chip_.sms) + last / rate(ir::max(last, 1)));
+    const Expr time =
+        moved_bytes() / tiles * (full / rate(chip_.sms) + last / rate(ir::max(last, 1)));
     return time + ir::min(time, parameter("ramp", kSecond));
   }
 
-  /// Rate at which the last-level cache feeds one processor: in bytes per clock where it was fitted, else a share of the cache's
-  /// bandwidth.
+  /// Rate at which the last-level cache feeds one processor: in bytes per clock where it was
+  /// fitted, else a share of the cache's bandwidth.
   Expr feed_rate() const {
     const Expr cache = context_.capacities.known("l2.measured_bandwidth");
     if (!context_.parameters.has("matmul", variant_, "feed") && cache) {
@@ -147,54 +177,54 @@ class Tiling {
   }
 
   /// K steps in flight.
-  Expr stages(const Kernel& kernel) const {
-    constexpr double kMost = 16;
-    return ir::min(deepest(kernel), kMost);
-  }
+  Expr stages(const Kernel& kernel) const { return ir::min(deepest(kernel), kMostStages); }
 
   Expr reduce_time(Expr split) const {
-    constexpr double kPartial = 4;
     const Expr partial = shape_.m * shape_.n * shape_.batch * (split + 1) *
                          context_.pool().constant(kPartial, kByte);
-    const Expr time = parameter("reduce", kSecond) +
-                      partial / (parameter("reduce_rate") * context_.main.expr());
+    const Expr time =
+        parameter("reduce", kSecond) + partial / (parameter("reduce_rate") * context_.main.expr());
     return ir::select(ir::less(one(), split), time, context_.pool().constant(0, kSecond));
   }
 
-  /// The share by which the power cap stretches a body that uses the matrix engine for `use` of its time.
+  /// The share by which the power cap stretches a body that uses the matrix engine for `use` of its
+  /// time.
   Expr heat(Expr use, Expr time) const {
     const Expr cap = context_.capacities.known("power.cap");
     if (!cap || !is_capped_alone(context_.options)) {
       return context_.pool().constant(0);
     }
     const Expr power = chip_.sms * chip_.clock * parameter("clock_energy", kJoule - kCycle) +
-                       context_.rate->peak.expr() * parameter("energy", kJoule - kFlop) * use;
+                       rate_.peak.expr() * parameter("energy", kJoule - kFlop) * use;
     const Expr over = near_root(ir::max(power / cap, 1));
     return (over - 1) * use * time / (time + parameter("warm_up", kSecond));
   }
 
   Expr is_considered(const Kernel& kernel, Expr unsplit, Expr parts) const {
-    constexpr double kLeastTileM = 8;
-    constexpr double kLeastTileN = 64;
-    constexpr double kFewRows = 32;
     const Expr is_deep = 1 - ir::less(depth(), parameter("deep"));
     const Expr yes = one();
     const auto all = [](Expr a, Expr b) { return a * b; };
-    const Expr padded_m = all(1 - ir::less(kernel.m, 2 * shape_.m), ir::less(context_.pool().constant(kLeastTileM), kernel.m));
-    const Expr padded_n = all(1 - ir::less(kernel.n, 2 * shape_.n), ir::less(context_.pool().constant(kLeastTileN), kernel.n));
+    const Expr padded_m = all(1 - ir::less(kernel.m, 2 * shape_.m),
+                              ir::less(ir::max(parameter("least_extent"), least_m_), kernel.m));
+    const Expr padded_n = all(1 - ir::less(kernel.n, 2 * shape_.n),
+                              ir::less(context_.pool().constant(kLeastTileN), kernel.n));
     const Expr idle = all(all(1 - kernel.splits, 1 - ir::less(chip_.sms, 2 * unsplit)),
                           all(is_deep, ir::less(yes, parts)));
-    const Expr rows = all(all(ir::less(shape_.m, kFewRows + 1), ir::less(kernel.m, shape_.m)), is_deep);
+    const Expr rows =
+        all(all(ir::less(shape_.m, kFewRows + 1), ir::less(kernel.m, shape_.m)), is_deep);
     const Expr shallow = ir::less(deepest(kernel), parameter("min_stages"));
-    return ir::less(padded_m + padded_n + idle + rows + shallow, 1);
+    const Expr small = ir::less(ir::min(kernel.m, kernel.n), parameter("least_extent")) +
+                       ir::less(kernel.m * kernel.n, parameter("least_area"));
+    return ir::less(padded_m + padded_n + idle + rows + shallow + small, 1);
   }
 
   const OpContext& context_;
   MatmulShape shape_;
   Chip chip_;
-  Alignment alignment_;
+  Rate rate_;
   std::string variant_;
   Expr element_;
+  double least_m_ = 0;
 };
 
 /// The arguments of the functions that the table is reduced with.
@@ -231,25 +261,24 @@ const ir::Function& define(ir::ExprPool& pool, const std::string& name,
 }
 
 /// The kernel that the library runs: the considered one of least time.
-Kernel choose_kernel(const OpContext& context, const MatmulShape& shape, Alignment alignment) {
-  constexpr double kNever = 1e6;  // s
+Kernel choose_kernel(const OpContext& context, const MatmulShape& shape, const KernelKind& kind) {
   ir::ExprPool& pool = context.pool();
-  const ir::Table& table = tile_table(context, alignment);
+  const ir::Table& table = tile_table(context, kind);
   const MatmulShape formal = formal_shape(pool);
-  const Kernel kernel{pool.symbol("tile_n"), pool.symbol("tile_m"),
-                      pool.symbol("operand_rows"), pool.symbol("splits")};
-  const Tiling tiling(context, formal, alignment);
+  const Kernel kernel{pool.symbol("tile_n"), pool.symbol("tile_m"), pool.symbol("operand_rows"),
+                      pool.symbol("splits")};
+  const Tiling tiling(context, formal, kind);
   std::vector<Expr> parameters{kernel.n, kernel.m, kernel.rows, kernel.splits};
   const std::vector<Expr> formals = arguments_of(formal);
   parameters.insert(parameters.end(), formals.begin(), formals.end());
   const Times times = tiling.times(kernel);
   const ir::Function& time =
       define(pool, "matmul." + tiling.variant(), parameters,
-             ir::select(times.is_considered, times.total, pool.constant(kNever, kSecond)));
-  const ir::Function& code = pool.define(
-      "matmul.kernel", parameters, ((kernel.n * kRadix + kernel.m) * kRadix + kernel.rows) * 2 + kernel.splits);
-  const Expr chosen =
-      pool.reduce(ir::Reduction::kAtMin, table, time, arguments_of(shape), &code);
+             times.total + (1 - times.is_considered) * pool.constant(kPenalty, kSecond));
+  const ir::Function& code =
+      pool.define("matmul.kernel", parameters,
+                  ((kernel.n * kRadix + kernel.m) * kRadix + kernel.rows) * 2 + kernel.splits);
+  const Expr chosen = pool.reduce(ir::Reduction::kAtMin, table, time, arguments_of(shape), &code);
   const Expr shape_code = ir::floor_div(chosen, 2);
   const Expr extents = ir::floor_div(shape_code, kRadix);
   return {.n = ir::floor_div(extents, kRadix),
@@ -260,9 +289,10 @@ Kernel choose_kernel(const OpContext& context, const MatmulShape& shape, Alignme
 
 }  // namespace
 
-OpEstimate tiled_matmul(const OpContext& context, const MatmulShape& shape, Alignment alignment) {
-  const Tiling tiling(context, shape, alignment);
-  const Times times = tiling.times(choose_kernel(context, shape, alignment));
+OpEstimate tiled_matmul(const OpContext& context, const MatmulShape& shape,
+                        const KernelKind& kind) {
+  const Tiling tiling(context, shape, kind);
+  const Times times = tiling.times(choose_kernel(context, shape, kind));
   const auto term = [](std::string_view name, Expr time) {
     return Term{std::string(name), Typed<Seconds>(time), {}};
   };

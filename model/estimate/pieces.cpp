@@ -6,10 +6,19 @@ namespace mansard::model::estimators {
 
 using ir::Expr;
 
+namespace {
+
+constexpr double kNoTime = 1e-18;  ///< Keeps 0 / 0 out.
+
+}  // namespace
+
 std::optional<Chip> chip_of(const OpContext& context) {
   const Expr sms = context.capacities.known("sm_count");
   const Expr clock = context.capacities.known("clock.max");
-  return sms && clock ? std::optional(Chip{sms, clock}) : std::nullopt;
+  // A chip of one or two large cores (a TPU) is no machine of many processors: it says nothing of
+  // warps.
+  const bool is_gpu = static_cast<bool>(context.capacities.known("occupancy.warp_size"));
+  return is_gpu && sms && clock ? std::optional(Chip{sms, clock}) : std::nullopt;
 }
 
 Typed<Seconds> no_time(const OpContext& context) {
@@ -17,15 +26,18 @@ Typed<Seconds> no_time(const OpContext& context) {
 }
 
 Typed<Seconds> overlap(Typed<Seconds> a, Typed<Seconds> b, Expr p) {
-  constexpr double kLeast = 1e-18;  // Keeps 0 / 0 out.
-  const Expr greater = ir::max(ir::max(a.expr(), b.expr()), kLeast);
+  const Expr greater = ir::max(ir::max(a.expr(), b.expr()), kNoTime);
   const Expr lesser = ir::min(a.expr(), b.expr());
   return Typed<Seconds>(greater * ir::pow(1 + ir::pow(lesser / greater, p), 1 / p));
 }
 
-Expr square_root(Expr x) { return ir::pow(x, x.pool().constant(0.5)); }
+Expr square_root(Expr x) {
+  return ir::pow(x, x.pool().constant(0.5));
+}
 
-Expr share(Expr x) { return ir::min(ir::max(x, 0), 1); }
+Expr share(Expr x) {
+  return ir::min(ir::max(x, 0), 1);
+}
 
 Typed<Bytes> written_bytes(const OpContext& context) {
   Expr sum = context.pool().constant(0, kByte);
@@ -100,7 +112,8 @@ OpEstimate choose(Expr condition, const OpEstimate& yes, const OpEstimate& no) {
   for (const Term& term : yes.terms) {
     const auto other = std::ranges::find(rest, term.resource, &Term::resource);
     const bool both = other != rest.end();
-    result.terms.push_back({term.resource, pick(term.time, both ? other->time : none), term.metric});
+    result.terms.push_back(
+        {term.resource, pick(term.time, both ? other->time : none), term.metric});
     if (both) {
       rest.erase(other);
     }

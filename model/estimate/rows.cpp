@@ -22,7 +22,7 @@ Expr written_elements(const OpContext& context) {
 OpEstimate elementwise(const OpContext& context) {
   const std::string_view function = context.attribute("function");
   if (function == "row_sum") {
-    return row_kernel(context, context.dim("n"), context.dim("i") / context.dim("n"));
+    return row_sum_kernel(context, context.dim("n"), context.dim("i") / context.dim("n"));
   }
   if (function == "col_sum") {
     return column_sum_kernel(context);

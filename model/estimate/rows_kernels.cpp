@@ -5,6 +5,16 @@ namespace {
 
 using ir::Expr;
 
+constexpr double kOverlap = 4;        ///< Of issue and traffic.
+constexpr double kGatherOverlap = 3;  ///< Of a gather's latency and traffic.
+constexpr double kGatherRows = 16;    ///< Up to here a gather takes row after row.
+constexpr double kVector = 4;     ///< Elements that a thread of PyTorch's reduction loads at once,
+constexpr double kRows = 16;      ///< rows of its blocks,
+constexpr double kThreads = 512;  ///< threads of its blocks,
+constexpr double kManyValues = 256;  ///< values of a thread from which a block takes one row.
+constexpr double kWarpRows = 32;     ///< Column sums are split over warps from here on,
+constexpr double kBlockRows = 256;   ///< over blocks from here on.
+
 /// What every kernel of this file has: its launches, and the interval by size.
 class Kernel {
  public:
@@ -20,17 +30,17 @@ class Kernel {
   Typed<Seconds> start() const { return Typed<Seconds>(launches_ * time("start").expr()); }
 
   /// An implementation may fuse an op away: no launches, no time.
-  OpEstimate finish(Typed<Seconds> total, std::vector<Term> terms,
-                    Typed<Seconds> busy = {}) const {
+  OpEstimate finish(Typed<Seconds> total, std::vector<Term> terms, Typed<Seconds> busy = {}) const {
     const Expr is_small = ir::less(context_.demand.bytes.expr(), parameter("small", kByte));
-    return {.time = Typed<Seconds>(total.expr() * ir::min(launches_, 1)),
-            .terms = std::move(terms),
-            .launches = launches_,
-            .calls = launches_ * parameter("calls"),
-            .busy = busy,
-            .below = ir::select(is_small, parameter("interval.small.low"), parameter("interval.low")),
-            .above =
-                ir::select(is_small, parameter("interval.small.high"), parameter("interval.high"))};
+    return {
+        .time = Typed<Seconds>(total.expr() * ir::min(launches_, 1)),
+        .terms = std::move(terms),
+        .launches = launches_,
+        .calls = launches_ * parameter("calls"),
+        .busy = busy,
+        .below = ir::select(is_small, parameter("interval.small.low"), parameter("interval.low")),
+        .above =
+            ir::select(is_small, parameter("interval.small.high"), parameter("interval.high"))};
   }
 
  private:
@@ -39,6 +49,7 @@ class Kernel {
 };
 
 constexpr double kColumnUnit = 1024;
+constexpr double kFewRows = 4;
 
 struct RowTimes {
   Typed<Seconds> chain;
@@ -52,9 +63,12 @@ RowTimes row_times(const OpContext& context, const Kernel& kernel, Expr rows, Ex
   const Expr resident = chip ? chip->sms * kernel.parameter("resident") : zero;
   const Expr queued = ir::max(rows - resident, 0);
   const Expr wide = ir::max(columns - kernel.parameter("wide_from"), 0);
-  const Expr cycles = kernel.parameter("row", kCycle) + columns * kernel.parameter("element", kCycle) +
+  const Expr cycles = kernel.parameter("row", kCycle) +
+                      columns * kernel.parameter("element", kCycle) +
                       wide * kernel.parameter("wide", kCycle);
-  return {.chain = Typed<Seconds>(kernel.time("column").expr() * columns / kColumnUnit),
+  const Expr column = ir::select(ir::less(rows, kFewRows + 1), kernel.time("column_alone").expr(),
+                                 kernel.time("column").expr());
+  return {.chain = Typed<Seconds>(column * columns / kColumnUnit),
           .issue = cycles_time(context, queued, cycles),
           .traffic = traffic_time(context)};
 }
@@ -73,7 +87,6 @@ OpEstimate row_kernel(const OpContext& context, Expr rows, Expr columns) {
 }
 
 OpEstimate softmax_kernel(const OpContext& context) {
-  constexpr double kOverlap = 4;
   const Kernel kernel(context);
   const Expr rows = context.dim("r");
   const Expr columns = context.dim("c");
@@ -89,15 +102,44 @@ OpEstimate softmax_kernel(const OpContext& context) {
   };
   const Typed<Seconds> start = pick(kernel.start(), kernel.time("narrow_start"));
   const Typed<Seconds> body = pick(t.chain + max(t.issue, t.traffic), max(narrow, t.traffic));
-  return kernel.finish(start + body, {{"start", start, {}},
-                                      {"chain", pick(t.chain, kernel.time("latency")), {}},
-                                      {"issue", pick(t.issue, warps), {}},
-                                      {"memory", t.traffic, {}}},
+  return kernel.finish(start + body,
+                       {{"start", start, {}},
+                        {"chain", pick(t.chain, kernel.time("latency")), {}},
+                        {"issue", pick(t.issue, warps), {}},
+                        {"memory", t.traffic, {}}},
                        pick(t.issue, warps));
 }
 
+namespace {
+
+/// The greatest power of two up to x, of x >= 1.
+Expr power_of_two_below(Expr x) {
+  return ir::scale2(x.pool().constant(1), ir::exponent2(ir::max(x, 1)));
+}
+
+}  // namespace
+
+OpEstimate row_sum_kernel(const OpContext& context, Expr rows, Expr columns) {
+  const Kernel kernel(context);
+  const Expr height = ir::min(power_of_two_below(rows), kRows);
+  const Expr threads = ir::min(power_of_two_below(columns / kVector), kThreads / height);
+  const Expr is_warp = ir::less(columns / threads, ir::min(kRows * height, kManyValues));
+  const Expr values = columns / ir::select(is_warp, threads, context.pool().constant(kThreads));
+  const Expr element = ir::select(is_warp, kernel.parameter("element", kCycle),
+                                  kernel.parameter("block_element", kCycle));
+  const Typed<Seconds> chain(values * kernel.time("value").expr());
+  const Typed<Seconds> issue =
+      cycles_time(context, rows, kernel.parameter("row", kCycle) + columns * element);
+  const Typed<Seconds> traffic = traffic_time(context);
+  return kernel.finish(kernel.start() + chain + max(issue, traffic),
+                       {{"start", kernel.start(), {}},
+                        {"chain", chain, {}},
+                        {"issue", issue, {}},
+                        {"memory", traffic, {}}},
+                       issue);
+}
+
 OpEstimate stream_kernel(const OpContext& context, Expr elements) {
-  constexpr double kOverlap = 4;
   const Kernel kernel(context);
   const Typed<Bytes> written = written_bytes(context);
   const Typed<Seconds> issue = cycles_time(context, elements, kernel.parameter("element", kCycle));
@@ -106,9 +148,9 @@ OpEstimate stream_kernel(const OpContext& context, Expr elements) {
                             (kernel.parameter("bulk") * context.main.expr()));
   const Typed<Seconds> traffic(ir::select(
       ir::less(written.expr(), kernel.parameter("bulk_from", kByte)), cached.expr(), bulk.expr()));
-  const Typed<Seconds> page(ir::select(
-      ir::less(written.expr(), kernel.parameter("page_from", kByte)),
-      context.pool().constant(0, kSecond), kernel.time("page").expr()));
+  const Typed<Seconds> page(
+      ir::select(ir::less(written.expr(), kernel.parameter("page_from", kByte)),
+                 context.pool().constant(0, kSecond), kernel.time("page").expr()));
   const Typed<Seconds> latency = kernel.time("latency") + page;
   const Typed<Seconds> work = max(issue, contraction_time(context));
   const Typed<Seconds> body = overlap(work, traffic, context.pool().constant(kOverlap));
@@ -121,8 +163,6 @@ OpEstimate stream_kernel(const OpContext& context, Expr elements) {
 }
 
 OpEstimate column_sum_kernel(const OpContext& context) {
-  constexpr double kWarpRows = 32;
-  constexpr double kBlockRows = 256;
   const Kernel kernel(context);
   const Expr columns = context.dim("n");
   const Expr rows = context.dim("i") / columns;
@@ -130,7 +170,8 @@ OpEstimate column_sum_kernel(const OpContext& context) {
   const Typed<Seconds> stages(
       ir::select(ir::less(rows, kWarpRows), none, kernel.time("split").expr()) +
       ir::select(ir::less(rows, kBlockRows), none, kernel.time("stages").expr()));
-  const Expr spanned = columns / kColumnUnit * kernel.parameter("column_rate") * context.main.expr();
+  const Expr spanned =
+      columns / kColumnUnit * kernel.parameter("column_rate") * context.main.expr();
   const Typed<Seconds> spanning(context.demand.bytes.expr() / spanned);
   const Typed<Seconds> traffic = traffic_time(context);
   return kernel.finish(kernel.start() + stages + max(traffic, spanning),
@@ -145,32 +186,29 @@ OpEstimate total_sum_kernel(const OpContext& context) {
   const Expr elements = context.dim("i");
   const Typed<Seconds> serial(
       ir::min(kernel.time("serial_most").expr(), elements * kernel.time("serial").expr()));
-  const Typed<Seconds> page(ir::select(
-      ir::less(context.demand.bytes.expr(), kernel.parameter("page_from", kByte)),
-      context.pool().constant(0, kSecond), kernel.time("page").expr()));
+  const Typed<Seconds> page(
+      ir::select(ir::less(context.demand.bytes.expr(), kernel.parameter("page_from", kByte)),
+                 context.pool().constant(0, kSecond), kernel.time("page").expr()));
   const Typed<Seconds> memory(context.demand.bytes.expr() /
                               (kernel.parameter("main") * context.main.expr()));
-  return kernel.finish(kernel.start() + serial + page + memory,
-                       {{"start", kernel.start(), {}},
-                        {"serial", serial, {}},
-                        {"page", page, {}},
-                        {"memory", memory, {}}});
+  return kernel.finish(kernel.start() + serial + page + memory, {{"start", kernel.start(), {}},
+                                                                 {"serial", serial, {}},
+                                                                 {"page", page, {}},
+                                                                 {"memory", memory, {}}});
 }
 
 OpEstimate gather_kernel(const OpContext& context) {
-  constexpr double kFewRows = 16;
-  constexpr double kOverlap = 3;
   const Kernel kernel(context);
   const Expr rows = context.dim("t");
-  const Expr few = ir::select(ir::less(rows, kFewRows + 1), rows, context.pool().constant(0));
+  const Expr few = ir::select(ir::less(rows, kGatherRows + 1), rows, context.pool().constant(0));
   const Typed<Seconds> latency =
       kernel.time("latency") + Typed<Seconds>(few * kernel.time("row_latency").expr());
   const Typed<Seconds> memory(context.demand.bytes.expr() /
                               (kernel.parameter("main") * context.main.expr()));
-  const Typed<Seconds> body = overlap(latency, memory, context.pool().constant(kOverlap));
-  return kernel.finish(kernel.start() + body, {{"start", kernel.start(), {}},
-                                               {"latency", latency, {}},
-                                               {"memory", memory, {}}});
+  const Typed<Seconds> body = overlap(latency, memory, context.pool().constant(kGatherOverlap));
+  return kernel.finish(
+      kernel.start() + body,
+      {{"start", kernel.start(), {}}, {"latency", latency, {}}, {"memory", memory, {}}});
 }
 
 }  // namespace mansard::model::estimators

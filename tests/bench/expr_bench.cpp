@@ -35,7 +35,7 @@ void evaluate(benchmark::State& state) {
   Evaluator evaluator({&total, 1});
   std::vector<double> point = kPoint;
   double time = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     point[0] += 1;
     evaluator.evaluate(point, {&time, 1});
     benchmark::DoNotOptimize(time);
@@ -47,7 +47,7 @@ void evaluate(benchmark::State& state) {
 BENCHMARK(evaluate)->Arg(300)->Arg(3000)->Arg(30000);
 
 void build(benchmark::State& state) {
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     ExprPool pool;
     benchmark::DoNotOptimize(roofline(pool, 3000));
   }
@@ -57,7 +57,7 @@ BENCHMARK(build)->Unit(benchmark::kMicrosecond);
 void flatten(benchmark::State& state) {
   ExprPool pool;
   const Expr total = roofline(pool, 3000);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(Evaluator({&total, 1}));
   }
 }
@@ -70,14 +70,14 @@ void count_exactly(benchmark::State& state) {
   while (pool.size() < 3000) {
     total = total + ceil_div(total, 3) * 2;
   }
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(count(floor_div(total, 7), {{"n", 1}}));
   }
 }
 BENCHMARK(count_exactly)->Unit(benchmark::kMicrosecond);
 
 void differentiate(benchmark::State& state) {
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     state.PauseTiming();
     ExprPool pool;
     const Expr total = roofline(pool, 3000);
@@ -93,7 +93,7 @@ void power(benchmark::State& state) {
   Evaluator evaluator({&e, 1});
   std::vector<double> point{0.97, 64};
   double result = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     evaluator.evaluate(point, {&result, 1});
     benchmark::DoNotOptimize(result);
   }

@@ -1,7 +1,8 @@
-#include <catch2/catch.hpp>
+#include "cli/views/csv.hpp"
+
 #include <vector>
 
-#include "cli/views/csv.hpp"
+#include <catch2/catch.hpp>
 
 namespace mansard::cli {
 namespace {

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "cli/views/numbers.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace mansard::cli {
 namespace {
@@ -38,7 +38,6 @@ TEST_CASE("a name too long loses letters of known words first, then its middle")
   CHECK(abbreviated("attention.qkv", 22) == "attention.qkv");
   CHECK(abbreviated("sliding.attention.kv_write", 22) == "sliding.attn.kv_write");
   const std::string cut = abbreviated("a_very_long_prefix_indeed.down_weights", 20);
-  CHECK(cut.size() == 20);
   CHECK(cut == "a_very..down_weights");
 }
 

@@ -1,5 +1,6 @@
-#include <catch2/catch.hpp>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include "cli/verb.hpp"
 
@@ -24,8 +25,8 @@ TEST_CASE("a slip in a command line is a usage error that suggests the right wor
 }
 
 TEST_CASE("options that repeat take one value at a time, so that arguments may follow") {
-  const Outcome outcome =
-      run_words({"predict", "-m", "h200-sxm", "--set", "sm_count=120", "llama3-8b", "--format", "csv"});
+  const Outcome outcome = run_words(
+      {"predict", "-m", "h200-sxm", "--set", "sm_count=120", "llama3-8b", "--format", "csv"});
   CHECK(outcome.err.empty());
   CHECK(outcome.exit_code == kOk);
 }
@@ -39,7 +40,9 @@ TEST_CASE("every command has help with an example, and asking for it is no error
   }
 }
 
-TEST_CASE("no command is a usage error") { CHECK(run_words({}).exit_code == kUsage); }
+TEST_CASE("no command is a usage error") {
+  CHECK(run_words({}).exit_code == kUsage);
+}
 
 }  // namespace
 }  // namespace mansard::cli

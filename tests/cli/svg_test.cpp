@@ -1,8 +1,9 @@
+#include "cli/views/plot/svg.hpp"
+
 #include <catch2/catch.hpp>
 
 #include "cli/views/plot/label_placement.hpp"
 #include "cli/views/plot/scales.hpp"
-#include "cli/views/plot/svg.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -23,13 +24,14 @@ TEST_CASE("a document holds its elements in the order of the calls") {
   svg.open_group({1, 2});
   svg.circle({1, 1}, 2, "op", "x < y");
   svg.close_group();
-  CHECK(svg.finish() ==
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"20\" viewBox=\"0 0 10 20\" "
-        "role=\"img\">\n<title>a &amp; b</title>\n"
-        "<line x1=\"0\" y1=\"1\" x2=\"2\" y2=\"3.3\" class=\"axis\"/>\n"
-        "<g transform=\"translate(1 2)\">\n"
-        "<circle cx=\"1\" cy=\"1\" r=\"2\" class=\"op\"><title>x &lt; y</title></circle>\n"
-        "</g>\n</svg>\n");
+  CHECK(
+      svg.finish() ==
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"20\" viewBox=\"0 0 10 20\" "
+      "role=\"img\">\n<title>a &amp; b</title>\n"
+      "<line x1=\"0\" y1=\"1\" x2=\"2\" y2=\"3.3\" class=\"axis\"/>\n"
+      "<g transform=\"translate(1 2)\">\n"
+      "<circle cx=\"1\" cy=\"1\" r=\"2\" class=\"op\"><title>x &lt; y</title></circle>\n"
+      "</g>\n</svg>\n");
 }
 
 TEST_CASE("a logarithmic scale puts equal factors at equal distances") {
@@ -50,7 +52,7 @@ TEST_CASE("labels of circles in one place do not cover each other and stay on th
   std::vector<LabelWish> wishes(10, LabelWish{{{200, 200}, 10}, 90, 14});
   const std::vector<Disc> discs{{{200, 200}, 10}};
   const Box page{0, 0, 400, 400};
-  const auto labels = place_labels(wishes, discs, {}, page);
+  const auto labels = place_labels(wishes, {.discs = discs}, page);
   REQUIRE(labels.size() == wishes.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const Box& box = labels[i].box;
@@ -63,8 +65,8 @@ TEST_CASE("labels of circles in one place do not cover each other and stay on th
 
 TEST_CASE("a label far from its circle has a leader from the circle's edge") {
   const std::vector<LabelWish> wishes{{{{100, 100}, 10}, 40, 14}};
-  const std::vector<Box> taken{{40, 60, 130, 80}};
-  const auto labels = place_labels(wishes, {}, taken, {0, 0, 400, 400});
+  const std::vector<Box> taken{{40, 60, 130, 80}};  // around the circle
+  const auto labels = place_labels(wishes, {.boxes = taken}, {0, 0, 400, 400});
   REQUIRE(labels.front().leader);
   const Segment& leader = *labels.front().leader;
   CHECK(std::hypot(leader.from.x - 100, leader.from.y - 100) == Approx(10));

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "cli/views/text_table.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace mansard::cli {
 namespace {

@@ -37,7 +37,7 @@ TEST_CASE("the derivative of a random expression is its central difference where
          {"s2", 0.31},
          {"s3", -2.2}}};
     const auto program =
-        test::random_program<test::DoubleReference>(random, {1, 2, 0.7}, smooth, 25, points);
+        test::random_program<test::DoubleReference>(random, {{}, {1, 2, 0.7}, smooth, 25}, points);
     ExprPool pool;
     const Expr s0 = pool.symbol("s0");
     for (const Expr e : test::Builder(program, pool)()) {

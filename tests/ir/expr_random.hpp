@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -161,10 +162,12 @@ class Evaluation {
   Evaluation(const Program& program, Environment globals)
       : program_(program), globals_(std::move(globals)) {}
 
+  /// The value of a step of `main`, if it has one.
   std::optional<Value> operator()(std::size_t step) {
     main_.resize(program_.main.steps.size());
     return at(program_.main, {}, main_, step);
   }
+  Value value_of(std::size_t step) { return (*this)(step).value(); }
 
  private:
   using Memo = std::vector<std::optional<Value>>;
@@ -216,7 +219,7 @@ class Evaluation {
 
   std::optional<Value> row(std::size_t function, std::size_t r, std::vector<Value> arguments) {
     const auto [c, d] = program_.table[r];
-    arguments.insert(arguments.begin(), {*Reference::from(c), *Reference::from(d)});
+    arguments.insert(arguments.begin(), {static_cast<Value>(c), static_cast<Value>(d)});
     return call(function, arguments);
   }
 
@@ -231,9 +234,9 @@ class Evaluation {
       if (reduction == Reduction::kSum) {
         result = Reference::apply(ExprKind::kAdd, *result, *key, 0);
       } else if (reduction == Reduction::kMax) {
-        result = *result < *key ? *key : *result;
+        result = *result < *key ? key : result;
       } else if (*key < *result) {
-        result = *key;
+        result = key;
         least = r;
       }
     }
@@ -264,21 +267,26 @@ inline Step random_step(Random& random, const std::vector<ExprKind>& kinds, std:
   return step;
 }
 
-/// Leaves first (`symbols`, then constants), then `count` steps over them; `accept` says whether a
-/// step may stay.
+/// What random steps are made of.
+struct Ingredients {
+  std::vector<std::string> symbols;
+  std::vector<double> constants;
+  std::vector<ExprKind> kinds;
+  std::size_t steps = 0;
+};
+
+/// Leaves first, then steps over them; `accept` says whether a step may stay.
 template <typename Accept>
-void grow(Random& random, Recipe& recipe, const std::vector<std::string>& symbols,
-          const std::vector<double>& constants, const std::vector<ExprKind>& kinds,
-          std::size_t count, const Accept& accept) {
-  for (const std::string& symbol : symbols) {
+void grow(Random& random, Recipe& recipe, const Ingredients& of, const Accept& accept) {
+  for (const std::string& symbol : of.symbols) {
     recipe.steps.push_back({.kind = ExprKind::kSymbol, .symbol = symbol});
   }
-  for (const double constant : constants) {
+  for (const double constant : of.constants) {
     recipe.steps.push_back({.kind = ExprKind::kConstant, .constant = constant});
   }
-  const std::size_t whole = recipe.steps.size() + count;
-  for (std::size_t tries = 0; recipe.steps.size() < whole && tries < 50 * count; ++tries) {
-    recipe.steps.push_back(random_step(random, kinds, recipe.steps.size()));
+  const std::size_t whole = recipe.steps.size() + of.steps;
+  for (std::size_t tries = 0; recipe.steps.size() < whole && tries < 50 * of.steps; ++tries) {
+    recipe.steps.push_back(random_step(random, of.kinds, recipe.steps.size()));
     if (!accept(recipe.steps.size() - 1)) {
       recipe.steps.pop_back();
     }
@@ -295,7 +303,7 @@ inline Program random_functions(Random& random) {
   for (Recipe& recipe : program.functions) {
     auto symbols = recipe.parameters;
     symbols.emplace_back("s0");
-    grow(random, recipe, symbols, {0, 1, 3}, kinds, 8, [](std::size_t) { return true; });
+    grow(random, recipe, {symbols, {0, 1, 3}, kinds, 8}, [](std::size_t) { return true; });
   }
   for (std::size_t r = 0; r < 1 + below(random, 5); ++r) {
     program.table.push_back(
@@ -311,10 +319,9 @@ class Builder {
     const std::vector<std::string> names{"f", "key", "payload"};
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Recipe& recipe = program.functions[i];
-      std::vector<Expr> parameters;
-      for (const std::string& parameter : recipe.parameters) {
-        parameters.push_back(pool.symbol(parameter));
-      }
+      std::vector<Expr> parameters(recipe.parameters.size());
+      std::ranges::transform(recipe.parameters, parameters.begin(),
+                             [&](const std::string& name) { return pool.symbol(name); });
       functions_.push_back(&pool.define(names[i], parameters, build(recipe).back()));
     }
     std::vector<double> values;
@@ -330,11 +337,11 @@ class Builder {
  private:
   std::vector<Expr> build(const Recipe& recipe) {
     std::vector<Expr> built;
+    built.reserve(recipe.steps.size());
     for (const Step& step : recipe.steps) {
-      std::vector<Expr> operands;
-      for (const std::size_t operand : step.operands) {
-        operands.push_back(built[operand]);
-      }
+      std::vector<Expr> operands(step.operands.size());
+      std::ranges::transform(step.operands, operands.begin(),
+                             [&](std::size_t operand) { return built[operand]; });
       built.push_back(build(step, std::move(operands)));
     }
     return built;
@@ -365,19 +372,16 @@ class Builder {
 template <typename Reference>
 using Environments = std::vector<typename Evaluation<Reference>::Environment>;
 
-/// A program whose every step has a value in each of `environments`.
+/// A program over `kSymbols` whose every step has a value in each of `environments`.
 template <typename Reference>
-Program random_program(Random& random, const std::vector<double>& constants,
-                       const std::vector<ExprKind>& kinds, std::size_t count,
+Program random_program(Random& random, Ingredients of,
                        const Environments<Reference>& environments) {
   Program program = random_functions(random);
-  grow(random, program.main, kSymbols, constants, kinds, count, [&](std::size_t step) {
-    for (const auto& environment : environments) {
-      if (!Evaluation<Reference>(program, environment)(step)) {
-        return false;
-      }
-    }
-    return true;
+  of.symbols = kSymbols;
+  grow(random, program.main, of, [&](std::size_t step) {
+    return std::ranges::all_of(environments, [&](const auto& environment) {
+      return Evaluation<Reference>(program, environment)(step).has_value();
+    });
   });
   return program;
 }
@@ -402,8 +406,8 @@ inline ValueCase random_value_case(Random& random, std::size_t steps = 60) {
          {"s2", std::ldexp(static_cast<double>(1 + below(random, 1U << 30U)), -20)},
          {"s3", -static_cast<double>(below(random, 100)) / 7}});
   }
-  made.program = random_program<DoubleReference>(random, {0, 1, 2, 3, 0.1, -5, 128}, kAllKinds,
-                                                 steps, made.points);
+  made.program = random_program<DoubleReference>(
+      random, {{}, {0, 1, 2, 3, 0.1, -5, 128}, kAllKinds, steps}, made.points);
   return made;
 }
 

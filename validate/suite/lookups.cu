@@ -103,7 +103,8 @@ std::vector<Operand> rope_operands(const Row& row) {
     throw Unsupported("rope needs cols to be a multiple of the head dim, itself one of 16");
   }
   return {{row.text("dtype"), static_cast<std::size_t>(rows * row.integer("cols")), Role::kInOut},
-          {"fp32", static_cast<std::size_t>(rows * head_dim(row)), Role::kShared}};
+          {"angle", static_cast<std::size_t>(rows * head_dim(row)), Role::kShared,
+           static_cast<std::uint32_t>(head_dim(row))}};
 }
 
 void launch_rope(const Row& row, std::span<void* const> data, cudaStream_t stream) {

@@ -16,7 +16,8 @@ bool is_written(const Operand& operand) {
 }
 
 std::size_t bytes_of(const Operand& operand) {
-  return operand.count * (operand.dtype == "index" ? 4 : element_bytes(operand.dtype));
+  return operand.count *
+         (operand.dtype == "index" || operand.dtype == "angle" ? 4 : element_bytes(operand.dtype));
 }
 
 void fill(Lab& lab, const Operand& operand, void* data) {
@@ -25,6 +26,8 @@ void fill(Lab& lab, const Operand& operand, void* data) {
   } else if (operand.dtype == "index") {
     fill_indices(static_cast<std::uint32_t*>(data), operand.count, operand.limit, lab.seed(),
                  lab.stream());
+  } else if (operand.dtype == "angle") {
+    fill_angles(static_cast<float*>(data), operand.count, operand.limit, lab.seed(), lab.stream());
   } else {
     fill_random(operand.dtype, data, operand.count, lab.seed(), lab.stream());
   }

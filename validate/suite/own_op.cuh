@@ -11,7 +11,8 @@ namespace mansard::measure {
 
 /// A tensor of an op of ours.
 struct Operand {
-  /// Element type of random data; "index" for whole numbers below `limit`.
+  /// Element type of random data; "index" for whole numbers below `limit`, "angle" for fp32 cosines and sines of rows
+  /// of `limit`.
   std::string_view dtype;
   std::size_t count = 0;
   enum class Role { kInput, kOutput, kInOut, kShared } role = Role::kInput;

@@ -13,6 +13,7 @@ constexpr std::array kDistances = {4.0, 12.0, 24.0, 40.0, 60.0, 85.0, 115.0, 150
 constexpr double kLeaderFrom = 8;  ///< A label farther from its disc gets a leader.
 constexpr double kOverlapCost = 30;
 constexpr double kCrossingCost = 400;
+constexpr double kLineCost = 25;
 constexpr double kOutsideCost = 1e6;
 
 double overlap(const Box& a, const Box& b) {
@@ -70,8 +71,11 @@ Segment leader_of(const Disc& disc, const Box& box) {
 
 class Placer {
  public:
-  Placer(std::span<const Disc> discs, std::span<const Box> taken, const Box& within)
-      : discs_(discs), taken_(taken.begin(), taken.end()), within_(within) {}
+  Placer(const Obstacles& obstacles, const Box& within)
+      : discs_(obstacles.discs),
+        lines_(obstacles.lines),
+        taken_(obstacles.boxes.begin(), obstacles.boxes.end()),
+        within_(within) {}
 
   PlacedLabel place(const LabelWish& wish) {
     Box best;
@@ -108,6 +112,9 @@ class Placer {
     for (const Disc& other : discs_) {
       cost += kOverlapCost * overlap(box, box_of(other));
     }
+    for (const Segment& line : lines_) {
+      cost += crosses(line, box) ? kLineCost : 0;
+    }
     for (const Segment& other : leaders_) {
       cost += (intersect(leader, other) || crosses(other, box)) ? kCrossingCost : 0;
     }
@@ -115,6 +122,7 @@ class Placer {
   }
 
   std::span<const Disc> discs_;
+  std::span<const Segment> lines_;
   std::vector<Box> taken_;
   std::vector<Segment> leaders_;
   Box within_;
@@ -122,9 +130,9 @@ class Placer {
 
 }  // namespace
 
-std::vector<PlacedLabel> place_labels(std::span<const LabelWish> wishes, std::span<const Disc> discs,
-                                      std::span<const Box> taken, const Box& within) {
-  Placer placer(discs, taken, within);
+std::vector<PlacedLabel> place_labels(std::span<const LabelWish> wishes, const Obstacles& obstacles,
+                                      const Box& within) {
+  Placer placer(obstacles, within);
   std::vector<PlacedLabel> labels;
   for (const LabelWish& wish : wishes) {
     labels.push_back(placer.place(wish));

@@ -31,10 +31,16 @@ struct PlacedLabel {
   std::optional<Segment> leader;  ///< From the disc to the label, where they do not touch.
 };
 
-/// Greedy, in the order of `wishes`: each takes the cheapest place around its disc, by overlap with what already stands
-/// there, crossing lines, and distance. `taken` are boxes that stay free; the result lies `within`.
+/// What labels keep clear of.
+struct Obstacles {
+  std::span<const Disc> discs;
+  std::span<const Box> boxes;
+  std::span<const Segment> lines;  ///< May be crossed where there is no better place.
+};
+
+/// Greedy, in the order of `wishes`: each takes the cheapest place around its disc, by overlap with
+/// what already stands there, crossing lines, and distance. The result lies `within`.
 [[nodiscard]] std::vector<PlacedLabel> place_labels(std::span<const LabelWish> wishes,
-                                                    std::span<const Disc> discs,
-                                                    std::span<const Box> taken, const Box& within);
+                                                    const Obstacles& obstacles, const Box& within);
 
 }  // namespace mansard::cli

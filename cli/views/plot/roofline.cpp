@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/numbers.hpp"
 #include "cli/views/prediction_text.hpp"
 
 namespace mansard::cli {
@@ -128,10 +129,13 @@ std::vector<Roofline::Slope> slopes(const Machine& machine) {
 }  // namespace
 
 Roofline roofline(const Machine& machine, const Prediction& prediction) {
-  Roofline result{.machine = machine.name,
-                  .heading = heading(prediction),
-                  .ceilings = ceilings(machine, prediction),
-                  .slopes = slopes(machine)};
+  Roofline result{
+      .machine = machine.name,
+      .heading = heading(prediction),
+      .summary = fmt::format("{} a step, at least {}", seconds(prediction.totals.estimate_s),
+                             seconds(prediction.totals.bound_s)),
+      .ceilings = ceilings(machine, prediction),
+      .slopes = slopes(machine)};
   for (const OpPrediction& op : prediction.ops) {
     const double work = op.flops > 0 ? op.flops : op.vector_flops;
     const double part = share(op, prediction);

@@ -7,8 +7,8 @@
 #include "hardware/machine.hpp"
 #include "model/prediction.hpp"
 
-/// The hierarchical roofline (Williams et al. 2009; Yang et al. 2020): what a machine allows at each intensity, and where
-/// the ops of a step lie below it.
+/// The hierarchical roofline (Williams et al. 2009; Yang et al. 2020): what a machine allows at
+/// each intensity, and where the ops of a step lie below it.
 namespace mansard::cli {
 
 /// What kind of resource binds an op; decides its colour.
@@ -43,6 +43,7 @@ struct Roofline {
 
   std::string machine;
   std::string heading;
+  std::string summary;            ///< "6.18 ms a step, at least 4.02 ms".
   std::vector<Ceiling> ceilings;  ///< From low to high.
   std::vector<Slope> slopes;      ///< The device memory first.
   std::vector<Dot> dots;          ///< The largest share first.

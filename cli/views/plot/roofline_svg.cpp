@@ -10,19 +10,20 @@
 #include "cli/views/plot/label_placement.hpp"
 #include "cli/views/plot/roofline.hpp"
 #include "cli/views/plot/scales.hpp"
+#include "cli/views/text_table.hpp"
 #include "support/units.hpp"
 
 namespace mansard::cli {
 namespace {
 
 constexpr double kPanelWidth = 900;
-constexpr double kPanelHeight = 640;
+constexpr double kPanelHeight = 655;
 constexpr Box kPlot{.x = 78, .y = 84, .width = 800, .height = 440};
 constexpr double kFont = 12;
 constexpr double kLineHeight = 15;
 constexpr std::size_t kPanelsInRow = 2;
 /// Smaller ops have a circle but no label.
-constexpr double kLeastLabelled = 0.005;
+constexpr double kLeastLabelled = 0.01;
 constexpr std::size_t kMostLabels = 24;
 
 constexpr std::string_view kStyle = R"(
@@ -34,13 +35,15 @@ text{font:12px system-ui,"Segoe UI","DejaVu Sans",sans-serif;fill:#1f2328}
 .drop{stroke:#818b98;stroke-width:1;stroke-dasharray:2 3}.ridge{fill:#1f2328}
 .leader{stroke:#59636e;stroke-width:.8}
 .main{fill:#0969da}.cache{fill:#1b9e8f}.matrix{fill:#d1242f}.vector{fill:#bf8700}.link{fill:#8250df}.other{fill:#6e7781}
-.op{fill-opacity:.55;stroke:#ffffff;stroke-width:1}
+.main{stroke:#0969da}.cache{stroke:#1b9e8f}.matrix{stroke:#d1242f}.vector{stroke:#bf8700}.link{stroke:#8250df}.other{stroke:#6e7781}
+.op{fill-opacity:.3;stroke-width:1.2}.label{paint-order:stroke;stroke:#f6f8fa;stroke-width:3px;stroke-linejoin:round}
 @media (prefers-color-scheme:dark){
 text{fill:#f0f6fc}.page{fill:#0d1117}.plot{fill:#151b23}.soft,.small{fill:#9198a1}
 .grid{stroke:#262c36}.axis{stroke:#656c76}.roof{stroke:#f0f6fc}.unused{stroke:#656c76}.drop{stroke:#656c76}
 .ridge{fill:#f0f6fc}.leader{stroke:#9198a1}
 .main{fill:#4493f8}.cache{fill:#2dd4bf}.matrix{fill:#f85149}.vector{fill:#d29922}.link{fill:#ab7df8}.other{fill:#9198a1}
-.op{fill-opacity:.6;stroke:#0d1117}}
+.main{stroke:#4493f8}.cache{stroke:#2dd4bf}.matrix{stroke:#f85149}.vector{stroke:#d29922}.link{stroke:#ab7df8}.other{stroke:#9198a1}
+.label{stroke:#151b23}}
 )";
 
 std::string_view class_name(ResourceClass resource) {
@@ -107,6 +110,16 @@ double radius(const Roofline::Dot& dot) {
   return std::max(2.5, kWhole * std::sqrt(dot.share));
 }
 
+constexpr std::string_view kNotes =
+    "circle: an op, at its FLOP per byte moved and its FLOP/s as estimated (elementwise FLOP if it "
+    "has no "
+    "contractions); area: share of the step's time (no label below 1 %); colour: the resource that "
+    "bounds "
+    "it; lines: dense rates (dashed: not used by this step) and bandwidths of the machine; dots on "
+    "lines: "
+    "ridge points, their FLOP/B at the axis";
+constexpr std::size_t kNoteColumns = 144;
+
 /// Draws one machine.
 class Panel {
  public:
@@ -137,6 +150,7 @@ class Panel {
   }
 
   void draw_legend() {
+    svg_.text({kPlot.right(), 56}, data_.summary, "soft", Svg::Anchor::kEnd);
     double x = kPlot.x + 6;
     std::vector<std::string> shown;
     for (const Roofline::Dot& dot : data_.dots) {
@@ -172,7 +186,9 @@ class Panel {
       const double begin = std::max(x_.low, y_.low / slope.bytes_per_s);
       const double end = most_rate() / slope.bytes_per_s;
       const Point from{x_(begin), y_(begin * slope.bytes_per_s)};
-      svg_.line(from, {x_(end), y_(most_rate())}, "roof");
+      const Point to{x_(end), y_(most_rate())};
+      svg_.line(from, to, "roof");
+      lines_.push_back({from, to});
       label_slope(slope, from);
     }
   }
@@ -186,12 +202,13 @@ class Panel {
     constexpr double kAlong = 26;
     const Point at{from.x + kAlong * std::cos(angle) - 6 * std::sin(angle) * -1,
                    from.y - kAlong * std::sin(angle) - 6 * std::cos(angle)};
-    svg_.turned_text(at, -angle * 180 / std::numbers::pi, text, "");
+    svg_.turned_text(at, -angle * 180 / std::numbers::pi, text, "label");
     const double length = svg_text_width(text, kFont);
     constexpr int kPieces = 8;
     for (int piece = 0; piece <= kPieces; ++piece) {  // small boxes along the turned text
       const double along = length * piece / kPieces;
-      taken_.push_back({at.x + along * std::cos(angle) - 7, at.y - along * std::sin(angle) - 12, 14, 16});
+      taken_.push_back(
+          {at.x + along * std::cos(angle) - 7, at.y - along * std::sin(angle) - 12, 14, 16});
     }
   }
 
@@ -199,15 +216,17 @@ class Panel {
     for (auto ceiling = data_.ceilings.rbegin(); ceiling != data_.ceilings.rend(); ++ceiling) {
       const double y = y_(ceiling->flops_per_s);
       const double begin = x_(ceiling->flops_per_s / steepest());
-      svg_.line({begin, y}, {kPlot.right(), y}, ceiling->used ? "roof" : "unused");
+      const Segment line{{begin, y}, {kPlot.right(), y}};
+      svg_.line(line.from, line.to, ceiling->used ? "roof" : "unused");
+      lines_.push_back(line);
       label_ceiling(*ceiling, y);
     }
   }
 
   /// Above the line at the right, or further left where another label stands.
   void label_ceiling(const Roofline::Ceiling& ceiling, double y) {
-    const std::string text = fmt::format("{} {}", ceiling.label,
-                                         format_measure(ceiling.flops_per_s, kFlopPerSecond));
+    const std::string text =
+        fmt::format("{} {}", ceiling.label, format_measure(ceiling.flops_per_s, kFlopPerSecond));
     const double width = svg_text_width(text, kFont);
     Box box{kPlot.right() - 4 - width, y - kLineHeight - 1, width, kLineHeight};
     for (int tries = 0; tries < 3; ++tries) {
@@ -220,7 +239,7 @@ class Panel {
       }
     }
     taken_.push_back(box);
-    svg_.text({box.right(), y - 4}, text, ceiling.used ? "" : "soft", Svg::Anchor::kEnd);
+    svg_.text({box.right(), y - 4}, text, ceiling.used ? "label" : "label soft", Svg::Anchor::kEnd);
   }
 
   /// Where the device memory's line meets the ceilings in use.
@@ -230,8 +249,9 @@ class Panel {
     for (const Roofline::Ceiling& ceiling : data_.ceilings) {
       const double ridge = ceiling.flops_per_s / main.bytes_per_s;
       const Point at{x_(ridge), y_(ceiling.flops_per_s)};
-      svg_.circle(at, ceiling.used ? 4 : 2.5, "ridge",
-                  fmt::format("ridge of {} and {}: {} FLOP/B", ceiling.label, main.label, ratio(ridge)));
+      svg_.circle(
+          at, ceiling.used ? 4 : 2.5, "ridge",
+          fmt::format("ridge of {} and {}: {} FLOP/B", ceiling.label, main.label, ratio(ridge)));
       if (!ceiling.used) {
         continue;
       }
@@ -271,7 +291,7 @@ class Panel {
         wishes.push_back({disc(dot), svg_text_width(texts.back(), kFont), kLineHeight});
       }
     }
-    const auto labels = place_labels(wishes, discs, taken_, kPlot);
+    const auto labels = place_labels(wishes, {discs, taken_, lines_}, kPlot);
     for (const PlacedLabel& label : labels) {
       if (label.leader) {
         svg_.line(label.leader->from, label.leader->to, "leader");
@@ -280,26 +300,24 @@ class Panel {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const Box& box = labels[i].box;
       const bool left_of_disc = box.right() < wishes[i].disc.center.x;
-      svg_.text({left_of_disc ? box.right() : box.x, box.bottom() - 4}, texts[i], "",
+      svg_.text({left_of_disc ? box.right() : box.x, box.bottom() - 4}, texts[i], "label",
                 left_of_disc ? Svg::Anchor::kEnd : Svg::Anchor::kStart);
     }
   }
 
   void draw_notes() {
-    double y = kPlot.bottom() + 60;
-    const auto note = [&](const std::string& text) {
-      svg_.text({kPlot.x, y}, text, "small");
-      y += kLineHeight;
-    };
-    note("circle: an op, at its FLOP per byte moved and its FLOP/s as estimated (ops without contractions: elementwise FLOP)");
-    note("area: share of the step's time; colour: the resource that bounds it; lines: what the machine allows, dense rates");
-    note("(dashed: not used by this step) and bandwidths; dots on lines: ridge points, with their FLOP/B at the axis");
+    std::string text(kNotes);
     std::string rest;
     for (const Roofline::LeftOut& op : data_.left_out) {
-      rest += fmt::format("{}{} {}", rest.empty() ? "" : ", ", op.name, percent(op.share));
+      if (op.share >= kLeastLabelled) {
+        rest += fmt::format("{}{} {}", rest.empty() ? "" : ", ", op.name, percent(op.share));
+      }
     }
-    if (!rest.empty()) {
-      note("without FLOP, so not shown: " + rest);
+    text += rest.empty() ? "" : fmt::format("; without FLOP, so not shown: {}", rest);
+    double y = kPlot.bottom() + 60;
+    for (const std::string& line : wrapped(text, kNoteColumns)) {
+      svg_.text({kPlot.x, y}, line, "small");
+      y += kLineHeight;
     }
   }
 
@@ -308,6 +326,7 @@ class Panel {
   LogScale x_;
   LogScale y_;
   std::vector<Box> taken_;
+  std::vector<Segment> lines_;
 };
 
 }  // namespace

@@ -18,9 +18,7 @@ struct LogScale {
   [[nodiscard]] double operator()(double value) const {
     return from + (to - from) * std::log10(value / low) / std::log10(high / low);
   }
-  [[nodiscard]] double pixels_per_decade() const {
-    return (to - from) / std::log10(high / low);
-  }
+  [[nodiscard]] double pixels_per_decade() const { return (to - from) / std::log10(high / low); }
 };
 
 /// The powers of ten within a scale.

@@ -91,7 +91,9 @@ void Svg::open(std::string_view element, Attributes attributes, std::string_view
   text_ += end;
 }
 
-void Svg::style(std::string_view css) { text_ += fmt::format("<style>{}</style>\n", css); }
+void Svg::style(std::string_view css) {
+  text_ += fmt::format("<style>{}</style>\n", css);
+}
 
 void Svg::rect(const Box& box, std::string_view css_class, double corner) {
   open("rect",
@@ -138,8 +140,8 @@ void Svg::text(Point at, std::string_view text, std::string_view css_class, Anch
 
 void Svg::turned_text(Point at, double degrees, std::string_view text, std::string_view css_class) {
   open("text",
-       {{"transform", fmt::format("translate({} {}) rotate({})", svg_number(at.x),
-                                  svg_number(at.y), svg_number(degrees))},
+       {{"transform", fmt::format("translate({} {}) rotate({})", svg_number(at.x), svg_number(at.y),
+                                  svg_number(degrees))},
         {"class", std::string(css_class)}},
        ">");
   text_ += svg_escaped(text) + "</text>\n";
@@ -147,13 +149,16 @@ void Svg::turned_text(Point at, double degrees, std::string_view text, std::stri
 
 void Svg::open_group(Point origin) {
   open("g",
-       {{"transform",
-         fmt::format("translate({} {})", svg_number(origin.x), svg_number(origin.y))}},
+       {{"transform", fmt::format("translate({} {})", svg_number(origin.x), svg_number(origin.y))}},
        ">\n");
 }
 
-void Svg::close_group() { text_ += "</g>\n"; }
+void Svg::close_group() {
+  text_ += "</g>\n";
+}
 
-std::string Svg::finish() { return std::exchange(text_, {}) + "</svg>\n"; }
+std::string Svg::finish() {
+  return std::exchange(text_, {}) + "</svg>\n";
+}
 
 }  // namespace mansard::cli

@@ -37,9 +37,10 @@ TensorId Builder::activation(const std::string& name, std::vector<Expr> shape) {
   return tensor(name, ir::Role::kActivation, std::move(shape), architecture_->activations);
 }
 
-TensorId Builder::weight(const std::string& name, std::vector<std::int64_t> shape,
+TensorId Builder::weight(const std::string& name, const std::vector<std::int64_t>& shape,
                          const ir::Dtype* dtype) {
   std::vector<Expr> extents;
+  extents.reserve(shape.size());
   for (const std::int64_t extent : shape) {
     extents.push_back(number(extent));
   }
@@ -81,10 +82,11 @@ void Builder::narrow_input(WeightRole role) {
 }
 
 void Builder::matmul_into(const MatmulSpec& spec, TensorId output) {
-  const std::vector<std::int64_t> shape =
-      spec.copies == 1 ? std::vector{spec.in, spec.out}
-                       : std::vector{spec.copies, spec.in, spec.out};
-  add_matmul(spec, weight(spec.name + ".weight", shape, formats(spec.role).weight(spec.role)), output);
+  const std::vector<std::int64_t> shape = spec.copies == 1
+                                              ? std::vector{spec.in, spec.out}
+                                              : std::vector{spec.copies, spec.in, spec.out};
+  add_matmul(spec, weight(spec.name + ".weight", shape, formats(spec.role).weight(spec.role)),
+             output);
 }
 
 TensorId Builder::matmul_with(const MatmulSpec& spec, TensorId weight) {
@@ -101,9 +103,7 @@ void Builder::add_matmul(const MatmulSpec& spec, TensorId weight, TensorId outpu
                         {"n", number(spec.out)},
                         {"k", number(spec.in)},
                         {"bias", number(spec.bias > 0 ? 1 : 0)}},
-               .operands = {{"a", spec.input},
-                            {"w", weight},
-                            {"c", output}},
+               .operands = {{"a", spec.input}, {"w", weight}, {"c", output}},
                .split = spec.split};
   if (spec.bias > 0) {
     op.operands.emplace_back("bias", this->weight(spec.name + ".bias", {spec.bias}));

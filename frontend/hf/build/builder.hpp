@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -22,7 +23,7 @@ struct OpSpec {
   std::vector<std::pair<std::string_view, ir::Expr>> dims;
   std::vector<std::pair<std::string_view, ir::TensorId>> operands;
   ir::Split split = ir::Split::kReplicated;
-  std::vector<std::pair<std::string_view, std::string>> attributes = {};
+  std::vector<std::pair<std::string_view, std::string>> attributes;
 };
 
 /// One matmul with a weight of its own. Its output tensor is made for it.
@@ -34,7 +35,7 @@ struct MatmulSpec {
   std::int64_t out = 0;
   WeightRole role = WeightRole::kDense;
   ir::Split split = ir::Split::kColumn;
-  std::int64_t bias = 0;  ///< Bias elements; 0: none.
+  std::int64_t bias = 0;    ///< Bias elements; 0: none.
   std::int64_t copies = 1;  ///< Independent matrices (one a head).
 };
 
@@ -56,9 +57,10 @@ struct NormSpec {
   ir::TensorId input;
   ir::Expr rows;
   std::int64_t columns = 0;
-  std::int64_t gains = 0;  ///< Elements of the gain: `columns`, more where groups of rows have their own; 0: none.
-  bool residual = false;   ///< Adds the input to the residual stream first.
-  bool may_bias = true;    ///< Whether the model's norms' bias, if they have one, is here too.
+  std::int64_t gains =
+      0;  ///< Elements of the gain: `columns`, more where groups of rows have their own; 0: none.
+  bool residual = false;  ///< Adds the input to the residual stream first.
+  bool may_bias = true;   ///< Whether the model's norms' bias, if they have one, is here too.
   ir::Split split = ir::Split::kReplicated;
 };
 
@@ -74,7 +76,8 @@ struct ConvolutionSpec {
 /// An op, by its position, and the type in which it reads its input.
 using NarrowInput = std::pair<std::size_t, const ir::Dtype*>;
 
-/// Adds ops to a graph: keeps the current block, makes names unique through it, and gives tensors their types.
+/// Adds ops to a graph: keeps the current block, makes names unique through it, and gives tensors
+/// their types.
 class Builder {
  public:
   Builder(const Architecture& architecture, Phase phase);
@@ -96,7 +99,7 @@ class Builder {
   [[nodiscard]] std::int64_t hidden() const { return architecture_->hidden; }
 
   ir::TensorId activation(const std::string& name, std::vector<ir::Expr> shape);
-  ir::TensorId weight(const std::string& name, std::vector<std::int64_t> shape,
+  ir::TensorId weight(const std::string& name, const std::vector<std::int64_t>& shape,
                       const ir::Dtype* dtype = nullptr);
   ir::TensorId tensor(const std::string& name, ir::Role role, std::vector<ir::Expr> shape,
                       const ir::Dtype* dtype);
@@ -123,10 +126,11 @@ class Builder {
   void narrow_input(WeightRole role);
   [[nodiscard]] const std::vector<NarrowInput>& narrow_inputs() const { return narrow_; }
 
-  /// What each layer adds for its own (gemma4 E models): all layers' rows of the table, side by side.
-  std::optional<ir::TensorId> layer_inputs;
+  /// What each layer adds for its own (gemma4 E models): all layers' rows of the table, side by
+  /// side.
+  ir::TensorId layer_inputs{};
   /// The cache that the last layer with keys of its own, of that span, writes.
-  std::optional<ir::TensorId> caches[3];
+  std::array<std::optional<ir::TensorId>, 3> caches;
 
  private:
   ir::TensorId matmul_output(const MatmulSpec& spec);
@@ -164,7 +168,8 @@ void build_mixer(Builder& builder, const Mixer& mixer, ir::TensorId input, ir::T
 void build_dense(Builder& builder, const Dense& dense, ir::TensorId input, ir::TensorId output);
 void build_moe(Builder& builder, const Moe& moe, ir::TensorId input, ir::TensorId output);
 
-/// Gives matmul inputs their narrow types: where they are made if all readers agree, by an op of its own otherwise.
+/// Gives matmul inputs their narrow types: where they are made if all readers agree, by an op of
+/// its own otherwise.
 void narrow_inputs(ir::Graph& graph, const std::vector<NarrowInput>& inputs);
 
 /// The table of per-layer embeddings, projected and normalised, at the start of a step.

@@ -43,8 +43,7 @@ void build_mlp(Builder& b, const MlpSpec& spec, TensorId output) {
                                   .role = spec.role,
                                   .split = Split::kColumn,
                                   .bias = spec.bias ? up : 0});
-  const TensorId active =
-      build_activation(b, spec.name + ".activation", wide, b.tokens(), spec);
+  const TensorId active = build_activation(b, spec.name + ".activation", wide, b.tokens(), spec);
   b.matmul_into({.name = spec.name + ".down",
                  .input = active,
                  .rows = b.tokens(),
@@ -56,7 +55,8 @@ void build_mlp(Builder& b, const MlpSpec& spec, TensorId output) {
                 output);
 }
 
-/// Experts that `tokens` tokens touch: E (1 - (1 - k/E)^tokens) expected under uniform routing; k at least.
+/// Experts that `tokens` tokens touch: E (1 - (1 - k/E)^tokens) expected under uniform routing; k
+/// at least.
 Expr expected_experts(Builder& b, const Moe& moe) {
   const Expr experts = b.number(moe.experts);
   if (moe.top_k == moe.experts) {
@@ -117,15 +117,16 @@ void build_router(Builder& b, const Moe& moe, TensorId input) {
                                     .split = Split::kReplicated,
                                     .bias = moe.router_bias ? moe.experts : 0});
   const bool bias = moe.correction_bias || moe.router_scale;
-  OpSpec op = {.kind = "moe_router",
-               .name = "moe.top_k",
-               .dims = {{"t", b.tokens()},
-                        {"e", b.number(moe.experts)},
-                        {"k", b.number(moe.top_k)},
-                        {"bias", b.number(bias ? 1 : 0)}},
-               .operands = {{"logits", logits},
-                            {"routes", b.activation("moe.routes", {b.tokens(), b.number(moe.top_k),
-                                                                   b.number(2)})}}};
+  OpSpec op = {
+      .kind = "moe_router",
+      .name = "moe.top_k",
+      .dims = {{"t", b.tokens()},
+               {"e", b.number(moe.experts)},
+               {"k", b.number(moe.top_k)},
+               {"bias", b.number(bias ? 1 : 0)}},
+      .operands = {
+          {"logits", logits},
+          {"routes", b.activation("moe.routes", {b.tokens(), b.number(moe.top_k), b.number(2)})}}};
   if (bias) {
     op.operands.emplace_back("bias", b.weight("moe.correction_bias", {moe.experts}));
   }
@@ -145,19 +146,17 @@ TensorId build_experts(Builder& b, const Moe& moe, TensorId input) {
                          .split = Split::kReplicated});
   }
   const std::int64_t up = moe.width * (moe.gated ? 2 : 1);
-  const TensorId wide = build_grouped(b, moe,
-                                      {.name = moe.gated ? "moe.gate_up" : "moe.up",
-                                       .input = entering,
-                                       .in = space,
-                                       .out = up});
+  const TensorId wide = build_grouped(
+      b, moe,
+      {.name = moe.gated ? "moe.gate_up" : "moe.up", .input = entering, .in = space, .out = up});
   const MlpSpec activation = {.width = moe.width,
                               .gated = moe.gated,
                               .activation = &moe.activation,
                               .activation_split = Split::kExperts};
-  const TensorId active = build_activation(b, "moe.activation", wide,
-                                           b.tokens() * b.number(moe.top_k), activation);
-  return build_grouped(
-      b, moe, {.name = "moe.down", .input = active, .in = moe.width, .out = space});
+  const TensorId active =
+      build_activation(b, "moe.activation", wide, b.tokens() * b.number(moe.top_k), activation);
+  return build_grouped(b, moe,
+                       {.name = "moe.down", .input = active, .in = moe.width, .out = space});
 }
 
 /// Adds the chosen experts' outputs, weighted, and what the shared expert gave.

@@ -31,38 +31,49 @@ TensorId hidden_norm(Builder& b, const std::string& name, TensorId input, bool r
   return b.norm(hidden_norm_spec(b, name, input, residual));
 }
 
-/// a + b, written to `output`.
-void add_into(Builder& b, const std::string& name, TensorId left, TensorId right,
-              TensorId output) {
+/// The sum of two tensors, written to `output`.
+struct Addition {
+  std::string name;
+  TensorId x;
+  TensorId y;
+  TensorId output;
+};
+
+void add(Builder& b, const Addition& addition) {
   const ir::Expr elements = b.tokens() * b.number(b.hidden());
   b.op({.kind = "elementwise",
-        .name = name,
-        .dims = {{"n", elements},
-                 {"i", 2 * elements},
-                 {"a", b.number(1)},
-                 {"s", b.number(0)}},
-        .operands = {{"x", left}, {"o", output}, {"y", right}},
+        .name = addition.name,
+        .dims = {{"n", elements}, {"i", 2 * elements}, {"a", b.number(1)}, {"s", b.number(0)}},
+        .operands = {{"x", addition.x}, {"o", addition.output}, {"y", addition.y}},
         .attributes = {{"function", "add"}}});
 }
 
+/// Dense and experts side by side, each with a norm after it (gemma4).
+void build_both(Builder& b, const Dense& dense, const Moe& moe, TensorId input, TensorId output) {
+  const TensorId fed = hidden_tensor(b, "mlp.out");
+  const TensorId routed = hidden_tensor(b, "moe.out");
+  build_dense(b, dense, input, fed);
+  build_moe(b, moe, hidden_norm(b, "moe.norm", b.residual()), routed);
+  add(b, {.name = "feed_forward.add",
+          .x = hidden_norm(b, "mlp.out_norm", fed),
+          .y = hidden_norm(b, "moe.out_norm", routed),
+          .output = output});
+}
+
 void build_feed_forward(Builder& b, TensorId input, TensorId output) {
-  const Layer& layer = b.layer();
-  if (layer.dense && layer.moe) {
-    const TensorId dense = hidden_tensor(b, "mlp.out");
-    const TensorId routed = hidden_tensor(b, "moe.out");
-    build_dense(b, *layer.dense, input, dense);
-    const TensorId entering = hidden_norm(b, "moe.norm", b.residual());
-    build_moe(b, *layer.moe, entering, routed);
-    add_into(b, "feed_forward.add", hidden_norm(b, "mlp.out_norm", dense),
-             hidden_norm(b, "moe.out_norm", routed), output);
-  } else if (layer.moe) {
-    build_moe(b, *layer.moe, input, output);
-  } else {
-    build_dense(b, *layer.dense, input, output);
+  const std::optional<Dense>& dense = b.layer().dense;
+  const std::optional<Moe>& moe = b.layer().moe;
+  if (dense && moe) {
+    build_both(b, *dense, *moe, input, output);
+  } else if (moe) {
+    build_moe(b, *moe, input, output);
+  } else if (dense) {
+    build_dense(b, *dense, input, output);
   }
 }
 
-/// A mixer or a feed-forward with its norms. It begins at the stream and leaves there what the next one begins with.
+/// A mixer or a feed-forward with its norms. It begins at the stream and leaves there what the next
+/// one begins with.
 struct Branch {
   std::string name;
   std::string norm;       ///< The norm before it.
@@ -93,25 +104,24 @@ void build_branch(Builder& b, const Branch& branch) {
   run_branch(b, branch, b.stream(), output);
   if (norms == NormPlacement::kPost) {
     const TensorId normal = hidden_norm(b, branch.post_norm, output);
-    add_into(b, branch.name + ".add", normal, b.stream(), b.stream());
+    add(b, {.name = branch.name + ".add", .x = normal, .y = b.stream(), .output = b.stream()});
     return;
   }
   const TensorId sum = hidden_tensor(b, branch.name + ".sum");
-  add_into(b, branch.name + ".add", output, b.stream(), sum);
+  add(b, {.name = branch.name + ".add", .x = output, .y = b.stream(), .output = sum});
   b.norm_into(hidden_norm_spec(b, branch.post_norm, sum, false), b.stream());
 }
 
 void build_parallel(Builder& b) {
   const Layer& layer = b.layer();
   const TensorId input = hidden_norm(b, "input_norm", b.stream(), true);
-  const TensorId second = layer.second_input_norm
-                              ? hidden_norm(b, "mlp_norm", b.residual())
-                              : input;
+  const TensorId second =
+      layer.second_input_norm ? hidden_norm(b, "mlp_norm", b.residual()) : input;
   const TensorId mixed = hidden_tensor(b, "mixer.branch");
   const TensorId fed = hidden_tensor(b, "feed_forward.branch");
   build_mixer(b, layer.mixer, input, mixed);
   build_feed_forward(b, second, fed);
-  add_into(b, "add", mixed, fed, b.stream());
+  add(b, {.name = "add", .x = mixed, .y = fed, .output = b.stream()});
 }
 
 }  // namespace
@@ -123,10 +133,8 @@ void build_layer(Builder& b) {
     return;
   }
   if (has_mixer(layer)) {
-    build_branch(b, {.name = "mixer",
-                     .norm = "input_norm",
-                     .post_norm = "mixer.post_norm",
-                     .mixer = true});
+    build_branch(
+        b, {.name = "mixer", .norm = "input_norm", .post_norm = "mixer.post_norm", .mixer = true});
   }
   if (has_feed_forward(layer)) {
     build_branch(b, {.name = "mlp", .norm = "mlp_norm", .post_norm = "mlp.post_norm"});

@@ -35,13 +35,14 @@ void build_layer_inputs(Builder& b) {
   const Architecture& a = b.architecture();
   const std::int64_t all = all_layers(a);
   const TensorId rows = b.activation("layer_inputs.rows", {b.tokens(), b.number(all)});
-  b.op({.kind = "embedding",
-        .name = "layer_inputs.embedding",
-        .dims = {{"t", b.tokens()}, {"c", b.number(all)}, {"n", b.number(a.layer_input_vocabulary)}},
-        .operands = {{"table", b.weight("layer_inputs.table", {a.layer_input_vocabulary, all})},
-                     {"o", rows}},
-        .split = Split::kVocabulary,
-        .attributes = {{"index", "token"}}});
+  b.op(
+      {.kind = "embedding",
+       .name = "layer_inputs.embedding",
+       .dims = {{"t", b.tokens()}, {"c", b.number(all)}, {"n", b.number(a.layer_input_vocabulary)}},
+       .operands = {{"table", b.weight("layer_inputs.table", {a.layer_input_vocabulary, all})},
+                    {"o", rows}},
+       .split = Split::kVocabulary,
+       .attributes = {{"index", "token"}}});
   const TensorId projected = b.matmul({.name = "layer_inputs.project",
                                        .input = b.stream(),
                                        .rows = b.tokens(),
@@ -71,7 +72,7 @@ void build_layer_input(Builder& b) {
                                   .role = WeightRole::kDense,
                                   .split = Split::kReplicated});
   const TensorId chosen = b.elementwise({.name = "layer_input.activation",
-                                         .inputs = {gate, *b.layer_inputs},
+                                         .inputs = {gate, b.layer_inputs},
                                          .shape = {b.tokens(), b.number(width)},
                                          .read = 2 * b.tokens() * b.number(width),
                                          .arithmetic = 9,

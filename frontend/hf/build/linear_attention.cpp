@@ -33,10 +33,10 @@ struct KernelSpec {
 };
 
 TensorId build_kernel(Builder& b, const LinearAttention& l, const KernelSpec& spec) {
-  const TensorId state = b.tensor(
-      "linear.state", ir::Role::kState,
-      {b.batch(), b.number(l.value_heads), b.number(l.key_dim), b.number(l.value_dim)},
-      ir::find_dtype("fp32"));
+  const TensorId state =
+      b.tensor("linear.state", ir::Role::kState,
+               {b.batch(), b.number(l.value_heads), b.number(l.key_dim), b.number(l.value_dim)},
+               ir::find_dtype("fp32"));
   const TensorId output =
       b.activation("linear.out", {b.tokens(), b.number(l.value_heads * l.value_dim)});
   b.op({.kind = "linear_attention",
@@ -58,7 +58,8 @@ TensorId build_kernel(Builder& b, const LinearAttention& l, const KernelSpec& sp
   return output;
 }
 
-/// Decay and step size from their projections, a learned offset and rate: softplus, exp and sigmoid.
+/// Decay and step size from their projections, a learned offset and rate: softplus, exp and
+/// sigmoid.
 TensorId build_decay(Builder& b, TensorId projected, std::int64_t width, std::int64_t rates) {
   const TensorId parameters = b.weight("linear.decay_parameters", {rates});
   return b.elementwise({.name = "linear.decay",
@@ -109,12 +110,13 @@ void build_gated_delta_net(Builder& b, const LinearAttention& l, TensorId input,
   build_output(b, l, build_gated_norm(b, l, mixed, l.value_dim), output);
 }
 
-/// Kimi delta attention: the decay is per key channel and comes from a low-rank pair, as does the output gate.
+/// Kimi delta attention: the decay is per key channel and comes from a low-rank pair, as does the
+/// output gate.
 void build_kimi_delta(Builder& b, const LinearAttention& l, TensorId input, TensorId output) {
   const Widths w(l);
   const TensorId projected = project(b, "linear.qkv", input, b.hidden(), 2 * w.keys + w.values);
-  const TensorId low = project(b, "linear.gates_a", input, b.hidden(),
-                               l.key_dim + l.value_dim + l.value_heads);
+  const TensorId low =
+      project(b, "linear.gates_a", input, b.hidden(), l.key_dim + l.value_dim + l.value_heads);
   const TensorId decay = project(b, "linear.decay_b", low, l.key_dim, w.keys);
   project(b, "linear.gate_b", low, l.value_dim, w.values);
   const TensorId qkv = b.convolution({.name = "linear.convolution",
@@ -126,7 +128,8 @@ void build_kimi_delta(Builder& b, const LinearAttention& l, TensorId input, Tens
   build_output(b, l, build_gated_norm(b, l, mixed, l.value_dim), output);
 }
 
-/// Lightning attention: a fixed decay per head, SiLU on queries, keys and values, norm over all heads, sigmoid gate.
+/// Lightning attention: a fixed decay per head, SiLU on queries, keys and values, norm over all
+/// heads, sigmoid gate.
 void build_lightning(Builder& b, const LinearAttention& l, TensorId input, TensorId output) {
   const Widths w(l);
   const Expr all = b.number(2 * w.keys + w.values);
@@ -146,8 +149,7 @@ void build_lightning(Builder& b, const LinearAttention& l, TensorId input, Tenso
 
 }  // namespace
 
-void build_linear_attention(Builder& b, const LinearAttention& l, TensorId input,
-                            TensorId output) {
+void build_linear_attention(Builder& b, const LinearAttention& l, TensorId input, TensorId output) {
   switch (l.kind) {
     case LinearAttention::Kind::kGatedDeltaNet:
       build_gated_delta_net(b, l, input, output);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "frontend/hf/build/builder.hpp"
 
 namespace mansard::frontend::hf {
@@ -72,16 +74,13 @@ TensorId build_cache(Builder& b, const std::string& name, TensorId x, std::int64
 }
 
 /// One multiplication a head, as for W_UK and W_UV absorbed.
-TensorId build_per_head(Builder& b, const std::string& name, TensorId input, const Mla& m,
-                        std::int64_t in, std::int64_t out) {
-  return b.matmul({.name = name,
-                   .input = input,
-                   .rows = b.tokens(),
-                   .in = in,
-                   .out = out,
-                   .role = WeightRole::kQkv,
-                   .split = Split::kHeads,
-                   .copies = m.heads});
+MatmulSpec per_head(Builder& b, const Mla& m, std::string name, TensorId input) {
+  return {.name = std::move(name),
+          .input = input,
+          .rows = b.tokens(),
+          .role = WeightRole::kQkv,
+          .split = Split::kHeads,
+          .copies = m.heads};
 }
 
 /// Scores all earlier tokens with few small heads; attention then reads the best.
@@ -122,8 +121,7 @@ void build_indexer(Builder& b, const SparseIndex& index, TensorId input, TensorI
                  {"v", b.number(0)}},
         .operands = {{"q", queries}, {"k", cache}, {"v", cache}, {"o", scores}},
         .attributes = {{"function", "indexer"}}});
-  const Expr chosen =
-      b.batch() * ir::windowed_pairs(b.context(), b.q_len(), index.top_k).pairs;
+  const Expr chosen = b.batch() * ir::windowed_pairs(b.context(), b.q_len(), index.top_k).pairs;
   b.op({.kind = "elementwise",
         .name = "indexer.top_k",
         .dims = {{"n", chosen}, {"i", b.batch() * pairs.pairs}, {"a", b.number(1)}},
@@ -138,8 +136,10 @@ ir::AttentionPairs pairs_of(const Builder& b, const Mla& m) {
 
 /// In the latent space: W_UK and W_UV multiply queries and outputs, one cache serves all heads.
 TensorId build_absorbed(Builder& b, const Mla& m, const Projected& x, TensorId cache) {
-  const TensorId queries =
-      build_per_head(b, "attention.q_absorb", x.queries, m, m.nope_dim, m.kv_rank);
+  MatmulSpec absorb = per_head(b, m, "attention.q_absorb", x.queries);
+  absorb.in = m.nope_dim;
+  absorb.out = m.kv_rank;
+  const TensorId queries = b.matmul(absorb);
   const ir::AttentionPairs pairs = pairs_of(b, m);
   const TensorId mixed =
       b.activation("attention.latent_out", {b.tokens(), b.number(m.heads * m.kv_rank)});
@@ -154,7 +154,10 @@ TensorId build_absorbed(Builder& b, const Mla& m, const Projected& x, TensorId c
                  {"d", b.number(m.rope_dim)}},
         .operands = {{"q", queries}, {"cache", cache}, {"o", mixed}},
         .split = Split::kHeads});
-  return build_per_head(b, "attention.v_absorb", mixed, m, m.kv_rank, m.value_dim);
+  MatmulSpec emerge = per_head(b, m, "attention.v_absorb", mixed);
+  emerge.in = m.kv_rank;
+  emerge.out = m.value_dim;
+  return b.matmul(emerge);
 }
 
 /// Keys and values of all heads made from the latents of the whole context.
@@ -197,8 +200,7 @@ void build_mla(Builder& b, const Mla& m, TensorId input, TensorId output) {
   }
   // Sparse attention gathers latents, so it is absorbed in prefill too.
   const bool absorbed = b.phase() == Phase::kDecode || m.index;
-  const TensorId mixed =
-      absorbed ? build_absorbed(b, m, x, cache) : build_expanded(b, m, x);
+  const TensorId mixed = absorbed ? build_absorbed(b, m, x, cache) : build_expanded(b, m, x);
   b.matmul_into({.name = "attention.output",
                  .input = mixed,
                  .rows = b.tokens(),

@@ -22,8 +22,7 @@ void build_positions(Builder& b) {
   b.op({.kind = "embedding",
         .name = "positions",
         .dims = {{"t", b.tokens()}, {"c", b.number(a.hidden)}, {"n", b.number(a.positions)}},
-        .operands = {{"table", b.weight("positions.weight", {a.positions, a.hidden})},
-                     {"o", rows}},
+        .operands = {{"table", b.weight("positions.weight", {a.positions, a.hidden})}, {"o", rows}},
         .attributes = {{"index", "position"}}});
   const ir::Expr elements = b.tokens() * b.number(a.hidden);
   b.op({.kind = "elementwise",
@@ -39,9 +38,8 @@ TensorId build_embedding(Builder& b) {
   const std::int64_t width = embedding_width(a);
   const bool projected = width != a.hidden;
   const TensorId table = b.weight("embedding.weight", {a.vocabulary, width});
-  const TensorId rows = projected
-                            ? b.activation("embedding.out", {b.tokens(), b.number(width)})
-                            : b.stream();
+  const TensorId rows =
+      projected ? b.activation("embedding.out", {b.tokens(), b.number(width)}) : b.stream();
   b.op({.kind = "embedding",
         .name = "embedding",
         .dims = {{"t", b.tokens()}, {"c", b.number(width)}, {"n", b.number(a.vocabulary)}},

@@ -32,7 +32,7 @@ class Narrowing {
 
  private:
   void narrow(ir::Op& op, const ir::Dtype& type, std::vector<ir::Op>& ops) {
-    const ir::TensorId input = *ir::operand_of(op, "a");
+    const ir::TensorId input = ir::operand_of(op, "a").value();
     if (all_read_as(input, type)) {
       graph_.tensor(input).dtype = &type;
       return;

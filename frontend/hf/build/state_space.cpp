@@ -8,8 +8,7 @@ using ir::TensorId;
 
 namespace {
 
-TensorId project(Builder& b, const std::string& name, TensorId input, std::int64_t out,
-                 bool bias) {
+TensorId project(Builder& b, const std::string& name, TensorId input, std::int64_t out, bool bias) {
   return b.matmul({.name = name,
                    .input = input,
                    .rows = b.tokens(),
@@ -41,8 +40,9 @@ struct ScanSpec {
   std::int64_t head_dim = 1;
   std::int64_t state = 0;
   std::int64_t groups = 1;
-  std::int64_t exponentials = 0;      ///< Per token.
-  std::vector<std::int64_t> weights;  ///< Shape of the decay rates, with D (and dt's bias) behind them.
+  std::int64_t exponentials = 0;  ///< Per token.
+  std::vector<std::int64_t>
+      weights;  ///< Shape of the decay rates, with D (and dt's bias) behind them.
 };
 
 TensorId build_scan(Builder& b, const ScanSpec& spec) {
@@ -179,11 +179,8 @@ void build_short_convolution(Builder& b, const ShortConvolution& c, TensorId inp
                           .split = Split::kColumn});
   };
   const TensorId x = gate("convolution.in_gate", bcx);
-  const TensorId mixed = b.convolution({.name = "convolution",
-                                        .input = x,
-                                        .channels = b.hidden(),
-                                        .taps = c.taps,
-                                        .bias = c.bias});
+  const TensorId mixed = b.convolution(
+      {.name = "convolution", .input = x, .channels = b.hidden(), .taps = c.taps, .bias = c.bias});
   build_output(b, gate("convolution.out_gate", mixed), b.hidden(), c.bias, output);
 }
 

@@ -60,7 +60,8 @@ Family deepseek_v2() {
           .ignores = {"head_dim", "use_mla"}};
 }
 
-/// DeepSeek-V3, R1 and V3.1, Kimi-K2 and K2.5, Moonlight: the multi-token-prediction module is not counted.
+/// DeepSeek-V3, R1 and V3.1, Kimi-K2 and K2.5, Moonlight: the multi-token-prediction module is not
+/// counted.
 Family deepseek_v3() {
   return {.name = "deepseek_v3",
           .architectures = {"DeepseekV3ForCausalLM", "KimiK25ForConditionalGeneration",

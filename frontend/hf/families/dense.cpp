@@ -36,33 +36,33 @@ Rule unrotated_where_full_beside_windows() {
 }  // namespace
 
 Family mpt() {
-  return {.name = "mpt",
-          .architectures = {"MPTForCausalLM", "MptForCausalLM"},
-          .model_types = {"mpt"},
-          .keys = {.kv_heads = {"attn_config.kv_n_heads"}, .ffn = {}},
-          .defaults = {.hidden = 2048,
-                       .layers = 24,
-                       .heads = 16,
-                       .vocabulary = 50368,
-                       .max_context = 2048,
-                       .ffn_per_hidden = 4,
-                       .activation = "gelu"},
-          .norm = {.layer = true, .gain = true, .bias = false},
-          .attention = {.qk_norm = QkNorm::kFullWidth,
-                        .has_qk_norm = from("attn_config.qk_ln"),
-                        .rope = false},
-          .feed_forward = {.gated = false},
-          .head = {.tied = from("tie_word_embeddings", true)},
-          .adjust_layers = widen_mpt,
-          .adjust = adjust_mpt,
-          .expects = {{"no_bias", "true"},
-                      {"attn_config.prefix_lm", "false"},
-                      {"attn_config.rope", "false"}},
-          .ignores = {"attn_config.alibi_bias_max", "attn_config.attn_impl",
-                      "attn_config.attn_pdrop", "attn_config.attn_uses_sequence_id",
-                      "attn_config.clip_qkv", "attn_config.softmax_scale", "attn_config.model_type",
-                      "embedding_fraction", "norm_type", "use_pad_tok_in_ffn", "ffn_config",
-                      "fc_type", "logit_scale"}};
+  return {
+      .name = "mpt",
+      .architectures = {"MPTForCausalLM", "MptForCausalLM"},
+      .model_types = {"mpt"},
+      .keys = {.kv_heads = {"attn_config.kv_n_heads"}, .ffn = {}},
+      .defaults = {.hidden = 2048,
+                   .layers = 24,
+                   .heads = 16,
+                   .vocabulary = 50368,
+                   .max_context = 2048,
+                   .ffn_per_hidden = 4,
+                   .activation = "gelu"},
+      .norm = {.layer = true, .gain = true, .bias = false},
+      .attention = {.qk_norm = QkNorm::kFullWidth,
+                    .has_qk_norm = from("attn_config.qk_ln"),
+                    .rope = false},
+      .feed_forward = {.gated = false},
+      .head = {.tied = from("tie_word_embeddings", true)},
+      .adjust_layers = widen_mpt,
+      .adjust = adjust_mpt,
+      .expects = {{"no_bias", "true"},
+                  {"attn_config.prefix_lm", "false"},
+                  {"attn_config.rope", "false"}},
+      .ignores = {"attn_config.alibi_bias_max", "attn_config.attn_impl", "attn_config.attn_pdrop",
+                  "attn_config.attn_uses_sequence_id", "attn_config.clip_qkv",
+                  "attn_config.softmax_scale", "attn_config.model_type", "embedding_fraction",
+                  "norm_type", "use_pad_tok_in_ffn", "ffn_config", "fc_type", "logit_scale"}};
 }
 
 Family exaone() {
@@ -73,7 +73,8 @@ Family exaone() {
           .ignores = {"embed_dropout"}};
 }
 
-/// EXAONE 4: norms after, norms on queries and keys; three windows to one full layer in the larger models.
+/// EXAONE 4: norms after, norms on queries and keys; three windows to one full layer in the larger
+/// models.
 Family exaone4() {
   return {.name = "exaone4",
           .architectures = {"Exaone4ForCausalLM"},

@@ -12,18 +12,20 @@ bool is_new_decoder(Config& config) {
   return config.boolean("new_decoder_architecture").value_or(refined_web);
 }
 
-/// One KV head unless the decoder is the new one: the file's own number must be ignored then (falcon-7b says 71).
+/// One KV head unless the decoder is the new one: the file's own number must be ignored then
+/// (falcon-7b says 71).
 std::int64_t kv_heads_of(Config& config, std::int64_t heads) {
   const auto stated = config.integer({"num_kv_heads", "n_head_kv"});
+  const bool one = config.boolean("multi_query").value_or(true);
   if (is_new_decoder(config)) {
     return stated.value_or(heads);
   }
-  return config.boolean("multi_query").value_or(true) ? 1 : heads;
+  return one ? 1 : heads;
 }
 
 void set_kv_heads(Config& config, std::vector<Layer>& layers) {
-  const bool two_norms =
-      is_new_decoder(config) && config.integer({"num_ln_in_parallel_attn"}).value_or(2) == 2;
+  const auto norms = config.integer({"num_ln_in_parallel_attn"}).value_or(2);
+  const bool two_norms = is_new_decoder(config) && norms == 2;
   for (Layer& layer : layers) {
     auto& attention = std::get<Attention>(layer.mixer);
     attention.kv_heads = kv_heads_of(config, attention.heads);
@@ -58,7 +60,8 @@ Family falcon() {
           .head = {.tied = from("tie_word_embeddings", true)},
           .adjust_layers = set_kv_heads,
           .adjust = adjust_falcon,
-          .expects = {{"apply_residual_connection_post_layernorm", "false"}}};
+          .expects = {{"apply_residual_connection_post_layernorm", "false"}},
+          .ignores = {"ff_factor"}};
 }
 
 }  // namespace mansard::frontend::hf

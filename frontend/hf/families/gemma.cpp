@@ -51,28 +51,29 @@ Family gemma2() {
 }
 
 Family gemma3() {
-  return {.name = "gemma3",
-          .architectures = {"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"},
-          .model_types = {"gemma3", "gemma3_text"},
-          .keys = {.window = {"sliding_window", "sliding_window_attention_size"}},
-          .defaults = {.hidden = 2304,
-                       .layers = 26,
-                       .heads = 8,
-                       .kv_heads = 4,
-                       .head_dim = 256,
-                       .ffn = 9216,
-                       .vocabulary = 262208,
-                       .max_context = 131072,
-                       .window = 4096,
-                       .activation = "gelu_pytorch_tanh"},
-          .norms = NormPlacement::kSandwich,
-          .attention = {.qkv_bias = from("attention_bias"),
-                        .output_bias = from("attention_bias"),
-                        .qk_norm = QkNorm::kPerHead},
-          .head = {.tied = from("tie_word_embeddings", true)},
-          .layers = {windows_but_every("sliding_window_pattern", 6), listed_layer_types()},
-          .ignores = {"global_local_attention_pattern", "use_res_clamp", "use_bidirectional_attention"},
-          .notes = {kScaled}};
+  return {
+      .name = "gemma3",
+      .architectures = {"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"},
+      .model_types = {"gemma3", "gemma3_text"},
+      .keys = {.window = {"sliding_window", "sliding_window_attention_size"}},
+      .defaults = {.hidden = 2304,
+                   .layers = 26,
+                   .heads = 8,
+                   .kv_heads = 4,
+                   .head_dim = 256,
+                   .ffn = 9216,
+                   .vocabulary = 262208,
+                   .max_context = 131072,
+                   .window = 4096,
+                   .activation = "gelu_pytorch_tanh"},
+      .norms = NormPlacement::kSandwich,
+      .attention = {.qkv_bias = from("attention_bias"),
+                    .output_bias = from("attention_bias"),
+                    .qk_norm = QkNorm::kPerHead},
+      .head = {.tied = from("tie_word_embeddings", true)},
+      .layers = {windows_but_every("sliding_window_pattern", 6), listed_layer_types()},
+      .ignores = {"global_local_attention_pattern", "use_res_clamp", "use_bidirectional_attention"},
+      .notes = {kScaled}};
 }
 
 }  // namespace mansard::frontend::hf

@@ -38,19 +38,25 @@ void widen_full(Config& config, Attention& attention) {
   attention.key_is_value = keys_are_values;
 }
 
+void adjust_attention(Config& config, Attention& attention, bool shares_cache) {
+  if (attention.span == Span::kFull) {
+    widen_full(config, attention);
+  }
+  attention.value_norm = true;
+  attention.shares_cache = shares_cache;
+}
+
 void adjust_gemma4(Config& config, std::vector<Layer>& layers) {
   const auto shared = config.integer({"num_kv_shared_layers"}).value_or(0);
   const bool wide = config.boolean("use_double_wide_mlp").value_or(false);
   const auto input = config.integer({"hidden_size_per_layer_input"}).value_or(256);
   const auto own = static_cast<std::int64_t>(layers.size()) - shared;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    auto& attention = std::get<Attention>(layers[i].mixer);
-    if (attention.span == Span::kFull) {
-      widen_full(config, attention);
+    const bool shares = shared > 0 && static_cast<std::int64_t>(i) >= own;
+    if (auto* attention = std::get_if<Attention>(&layers[i].mixer)) {
+      adjust_attention(config, *attention, shares);
     }
-    attention.value_norm = true;
-    attention.shares_cache = shared > 0 && static_cast<std::int64_t>(i) >= own;
-    if (wide && attention.shares_cache) {
+    if (wide && shares && layers[i].dense) {
       layers[i].dense->width *= 2;
     }
     if (layers[i].moe) {
@@ -68,15 +74,13 @@ void adjust_model(Config& config, Architecture& architecture) {
 
 }  // namespace
 
-/// Gemma 4: gemma 3 with larger heads in full layers, shared caches, embeddings for each layer (E models) and experts beside the
-/// dense feed-forward (26B-A4B).
+/// Gemma 4: gemma 3 with larger heads in full layers, shared caches, embeddings for each layer (E
+/// models) and experts beside the dense feed-forward (26B-A4B).
 Family gemma4() {
   return {.name = "gemma4",
           .architectures = {"Gemma4ForCausalLM", "Gemma4ForConditionalGeneration"},
           .model_types = {"gemma4", "gemma4_text"},
-          .keys = {.top_k = {"top_k_experts"},
-                   .shared_experts = {},
-                   .shared_width = {}},
+          .keys = {.top_k = {"top_k_experts"}, .shared_experts = {}, .shared_width = {}},
           .defaults = {.hidden = 2304,
                        .layers = 30,
                        .heads = 8,

@@ -51,7 +51,8 @@ Family glm4() {
   return family;
 }
 
-/// GLM-4.5, 4.6, 4.7 and the text model of GLM-4.5V. attention_bias is that of queries, keys and values.
+/// GLM-4.5, 4.6, 4.7 and the text model of GLM-4.5V. attention_bias is that of queries, keys and
+/// values.
 Family glm4_moe() {
   return {.name = "glm4_moe",
           .architectures = {"Glm4MoeForCausalLM", "Glm4vMoeForConditionalGeneration"},
@@ -103,25 +104,25 @@ Family glm_moe_dsa() {
 
 /// ChatGLM 2 and 3, GLM-4-9B in their own classes.
 Family chatglm() {
-  return {.name = "chatglm",
-          .architectures = {"ChatGLMModel", "ChatGLMForConditionalGeneration"},
-          .model_types = {"chatglm"},
-          .keys = {.kv_heads = {"multi_query_group_num"},
-                   .head_dim = {"kv_channels"},
-                   .ffn = {"ffn_hidden_size"},
-                   .vocabulary = {"padded_vocab_size", "vocab_size"}},
-          .defaults = {.rotary_fraction = 0.5},
-          .attention = {.qkv_bias = from("add_qkv_bias", true),
-                        .output_bias = from("add_bias_linear")},
-          .feed_forward = {.bias = from("add_bias_linear")},
-          .expects = {{"multi_query_attention", "true"},
-                      {"rmsnorm", "true"},
-                      {"post_layer_norm", "true"},
-                      {"apply_residual_connection_post_layernorm", "false"},
-                      {"original_rope", "true"}},
-          .ignores = {"apply_query_key_layer_scaling", "rope_ratio", "pre_seq_len",
-                      "prefix_projection", "attention_softmax_in_fp32", "fp32_residual_connection",
-                      "bias_dropout_fusion", "interleaved_qkv", "quantization_bit"}};
+  return {
+      .name = "chatglm",
+      .architectures = {"ChatGLMModel", "ChatGLMForConditionalGeneration"},
+      .model_types = {"chatglm"},
+      .keys = {.kv_heads = {"multi_query_group_num"},
+               .head_dim = {"kv_channels"},
+               .ffn = {"ffn_hidden_size"},
+               .vocabulary = {"padded_vocab_size", "vocab_size"}},
+      .defaults = {.rotary_fraction = 0.5},
+      .attention = {.qkv_bias = from("add_qkv_bias", true), .output_bias = from("add_bias_linear")},
+      .feed_forward = {.bias = from("add_bias_linear")},
+      .expects = {{"multi_query_attention", "true"},
+                  {"rmsnorm", "true"},
+                  {"post_layer_norm", "true"},
+                  {"apply_residual_connection_post_layernorm", "false"},
+                  {"original_rope", "true"}},
+      .ignores = {"apply_query_key_layer_scaling", "rope_ratio", "pre_seq_len", "prefix_projection",
+                  "attention_softmax_in_fp32", "fp32_residual_connection", "bias_dropout_fusion",
+                  "interleaved_qkv", "quantization_bit"}};
 }
 
 }  // namespace mansard::frontend::hf

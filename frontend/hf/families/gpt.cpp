@@ -14,7 +14,8 @@ void learn_positions(Config& config, Architecture& architecture) {
   architecture.positions = architecture.max_context;
 }
 
-/// OPT's table has two rows before the first position; 350m is narrow outside and normalises after adding.
+/// OPT's table has two rows before the first position; 350m is narrow outside and normalises after
+/// adding.
 void adjust_opt(Config& config, Architecture& architecture) {
   architecture.positions = architecture.max_context + 2;
   const auto width = config.integer({"word_embed_proj_dim"}).value_or(architecture.hidden);
@@ -75,8 +76,7 @@ Family gpt_bigcode() {
   };
   family.adjust = [](Config& config, Architecture& architecture) {
     learn_positions(config, architecture);
-    architecture.kv_heads =
-        config.boolean("multi_query").value_or(true) ? 1 : architecture.heads;
+    architecture.kv_heads = config.boolean("multi_query").value_or(true) ? 1 : architecture.heads;
   };
   family.ignores = {"attention_softmax_in_fp32", "scale_attention_softmax_in_fp32",
                     "inference_runner",          "max_batch_size",

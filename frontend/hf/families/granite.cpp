@@ -11,6 +11,7 @@ constexpr std::string_view kMultipliers = "Scalar multipliers are folded into th
 /// Without experts, the shared feed-forward is the layer's only one.
 void share_feed_forward(Config& config, std::vector<Layer>& layers) {
   const auto shared = config.integer({"shared_intermediate_size"}).value_or(1024);
+  (void)config.integer({"num_experts_per_tok"});
   for (Layer& layer : layers) {
     if (layer.dense) {
       layer.dense->width = shared;
@@ -39,6 +40,8 @@ Family granitemoe_base() {
                        .top_k = 2},
           .attention = {.qkv_bias = from("attention_bias"), .output_bias = from("attention_bias")},
           .layers = {all_moe()},
+          .expects = {{"normalization_function", "rmsnorm"}},
+          .ignores = {"init_method"},
           .notes = {kMultipliers}};
 }
 
@@ -76,7 +79,8 @@ Family granitemoeshared() {
   return family;
 }
 
-/// Granite 4: mamba 2 and attention layers, each with experts and a shared feed-forward, or with that alone.
+/// Granite 4: mamba 2 and attention layers, each with experts and a shared feed-forward, or with
+/// that alone.
 Family granitemoehybrid() {
   Family family = granitemoe_base();
   family.name = "granitemoehybrid";

@@ -7,6 +7,12 @@ namespace mansard::frontend::hf {
 
 namespace {
 
+void set_sinks(Attention* attention, bool sinks) {
+  if (attention != nullptr) {
+    attention->sinks = sinks;
+  }
+}
+
 /// MiMo-V2: layers with a window have heads of their own, and sinks.
 void adjust_mimo_v2(Config& config, std::vector<Layer>& layers) {
   const bool sinks = config.boolean("add_swa_attention_sink_bias").value_or(false);
@@ -16,16 +22,16 @@ void adjust_mimo_v2(Config& config, std::vector<Layer>& layers) {
   const auto head_dim = config.integer({"swa_head_dim"});
   const auto value_dim = config.integer({"swa_v_head_dim"});
   for (Layer& layer : layers) {
-    auto& attention = std::get<Attention>(layer.mixer);
-    if (attention.span == Span::kFull) {
-      attention.sinks = full_sinks;
+    auto* attention = std::get_if<Attention>(&layer.mixer);
+    if (attention == nullptr || attention->span == Span::kFull) {
+      set_sinks(attention, full_sinks);
       continue;
     }
-    attention.heads = heads.value_or(attention.heads);
-    attention.kv_heads = kv_heads.value_or(attention.kv_heads);
-    attention.head_dim = head_dim.value_or(attention.head_dim);
-    attention.value_dim = value_dim.value_or(attention.value_dim);
-    attention.sinks = sinks;
+    attention->heads = heads.value_or(attention->heads);
+    attention->kv_heads = kv_heads.value_or(attention->kv_heads);
+    attention->head_dim = head_dim.value_or(attention->head_dim);
+    attention->value_dim = value_dim.value_or(attention->value_dim);
+    attention->sinks = sinks;
   }
 }
 
@@ -37,14 +43,17 @@ void adjust_step3p5(Config& config, std::vector<Layer>& layers) {
   const auto kv_heads = config.integer({"attention_other_setting.num_attention_groups"});
   const auto head_dim = config.integer({"attention_other_setting.head_dim"});
   for (Layer& layer : layers) {
-    auto& attention = std::get<Attention>(layer.mixer);
-    attention.gate = gated ? OutputGate::kPerHead : OutputGate::kNone;
-    const bool sliding = attention.span == Span::kWindow;
+    auto* attention = std::get_if<Attention>(&layer.mixer);
+    if (attention == nullptr) {
+      continue;
+    }
+    attention->gate = gated ? OutputGate::kPerHead : OutputGate::kNone;
+    const bool sliding = attention->span == Span::kWindow;
     if (kind == (sliding ? "sliding_attention" : "full_attention")) {
-      attention.heads = heads.value_or(attention.heads);
-      attention.kv_heads = kv_heads.value_or(attention.kv_heads);
-      attention.head_dim = head_dim.value_or(attention.head_dim);
-      attention.value_dim = attention.head_dim;
+      attention->heads = heads.value_or(attention->heads);
+      attention->kv_heads = kv_heads.value_or(attention->kv_heads);
+      attention->head_dim = head_dim.value_or(attention->head_dim);
+      attention->value_dim = attention->head_dim;
     }
   }
 }
@@ -124,18 +133,18 @@ Family mimo() {
 }
 
 Family mimo_v2() {
-  return {.name = "mimo_v2",
-          .architectures = {"MiMoV2FlashForCausalLM"},
-          .model_types = {"mimo_v2_flash"},
-          .keys = {.value_dim = {"v_head_dim"}, .window = {"sliding_window", "sliding_window_size"}},
-          .attention = {.qkv_bias = from("attention_bias")},
-          .feed_forward = {.correction_bias = always()},
-          .layers = {listed_mixers("hybrid_layer_pattern", 1, MixerKind::kSliding),
-                     moe_after_dense()},
-          .adjust_layers = adjust_mimo_v2,
-          .expects = {{"topk_method", "noaux_tc"}},
-          .ignores = {"attention_chunk_size", "hybrid_block_size"},
-          .notes = {"The multi-token-prediction layers are not counted."}};
+  return {
+      .name = "mimo_v2",
+      .architectures = {"MiMoV2FlashForCausalLM"},
+      .model_types = {"mimo_v2_flash"},
+      .keys = {.value_dim = {"v_head_dim"}, .window = {"sliding_window", "sliding_window_size"}},
+      .attention = {.qkv_bias = from("attention_bias")},
+      .feed_forward = {.correction_bias = always()},
+      .layers = {listed_mixers("hybrid_layer_pattern", 1, MixerKind::kSliding), moe_after_dense()},
+      .adjust_layers = adjust_mimo_v2,
+      .expects = {{"topk_method", "noaux_tc"}},
+      .ignores = {"attention_chunk_size", "hybrid_block_size"},
+      .notes = {"The multi-token-prediction layers are not counted."}};
 }
 
 Family step3p5() {
@@ -153,11 +162,15 @@ Family step3p5() {
           .feed_forward = {.correction_bias = from("use_moe_router_bias", true)},
           .layers = {listed_layer_types(), moe_in_text("moe_layers_enum")},
           .adjust_layers = adjust_step3p5,
-          .expects = {{"att_impl_type", "GQA"}, {"use_qk_norm", "true"}, {"use_moe", "true"}},
+          .expects = {{"att_impl_type", "GQA"},
+                      {"use_qk_norm", "true"},
+                      {"use_moe", "true"},
+                      {"moe_layer_offset", "0"}},
           .ignores = {"attention_other_setting.true_head_dim", "partial_rotary_factors",
                       "yarn_only_types", "swiglu_limits", "swiglu_limits_shared", "need_fp32_gate",
                       "norm_expert_weight", "moe_router_activation", "moe_router_scaling_factor",
-                      "use_rope_layers", "zero_centered", "moe_every_n_layer", "sink"},
+                      "use_rope_layers", "zero_centered", "moe_every_n_layer", "sink",
+                      "share_expert_dims"},
           .notes = {"The multi-token-prediction layers are not counted."}};
 }
 

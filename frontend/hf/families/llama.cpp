@@ -50,7 +50,8 @@ Family internlm() {
           .ignores = {"rotary"}};
 }
 
-/// Text model of Scout and Maverick: chunked attention with rotation, every fourth layer full without; a shared expert.
+/// Text model of Scout and Maverick: chunked attention with rotation, every fourth layer full
+/// without; a shared expert.
 Family llama4() {
   return {.name = "llama4",
           .architectures = {"Llama4ForConditionalGeneration", "Llama4ForCausalLM"},

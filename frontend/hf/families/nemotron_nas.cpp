@@ -112,8 +112,7 @@ class BlockConfigs {
       layer.dense->width = width->as_integer().value_or(0);
     } else if (factor > 0 && factor < 1000) {
       // Two thirds of the multiple, rounded up to 256, as in the class.
-      const auto wanted =
-          static_cast<std::int64_t>(2 * factor * static_cast<double>(hidden()) / 3);
+      const auto wanted = static_cast<std::int64_t>(2 * factor * static_cast<double>(hidden()) / 3);
       layer.dense->width = (wanted + 255) / 256 * 256;
     }
     if (layer.dense->width < 1 || layer.dense->width > kWidest) {

@@ -193,30 +193,34 @@ Family minimax_m2() {
                         .rotary_dims = {"rotary_dim"}},
           .feed_forward = {.correction_bias = from("use_routing_bias")},
           .layers = {listed_mixers("attn_type_list", 0, MixerKind::kLinear), all_moe()},
-          .expects = {{"qk_norm_type", "per_layer"}, {"attention_bias", "false"}},
+          .expects = {{"qk_norm_type", "per_layer"},
+                      {"attention_bias", "false"},
+                      {"sliding_window", "null"}},
+          .ignores = {"layernorm_full_attention_beta", "layernorm_linear_attention_beta",
+                      "layernorm_mlp_beta", "mlp_intermediate_size", "shared_moe_mode",
+                      "attn_window_size"},
           .notes = {"The multi-token-prediction modules are not counted."}};
 }
 
 /// MiniMax-Text-01 and M1: seven lightning attentions to one softmax attention.
 Family minimax() {
-  return {.name = "minimax",
-          .architectures = {"MiniMaxText01ForCausalLM", "MiniMaxM1ForCausalLM",
-                            "MiniMaxForCausalLM"},
-          .model_types = {"minimax_text_01", "minimax_m1", "minimax"},
-          .keys = {.expert_width = {"intermediate_size"},
-                   .shared_experts = {},
-                   .shared_width = {"shared_intermediate_size"}},
-          .attention = {.rotary_dims = {"rotary_dim"}},
-          .layers = {listed_mixers("attn_type_list", 0, MixerKind::kLinear),
-                     listed_layer_types(), all_moe()},
-          .linear = lightning,
-          .expects = {{"attention_bias", "false"}},
-          .ignores = {"postnorm", "shared_moe_mode", "layernorm_full_attention_alpha",
-                      "layernorm_full_attention_beta", "layernorm_linear_attention_alpha",
-                      "layernorm_linear_attention_beta", "layernorm_mlp_alpha",
-                      "layernorm_mlp_beta", "full_attn_alpha_factor", "full_attn_beta_factor",
-                      "linear_attn_alpha_factor", "linear_attn_beta_factor", "mlp_alpha_factor",
-                      "mlp_beta_factor", "block_size"}};
+  return {
+      .name = "minimax",
+      .architectures = {"MiniMaxText01ForCausalLM", "MiniMaxM1ForCausalLM", "MiniMaxForCausalLM"},
+      .model_types = {"minimax_text_01", "minimax_m1", "minimax"},
+      .keys = {.expert_width = {"intermediate_size"},
+               .shared_experts = {},
+               .shared_width = {"shared_intermediate_size"}},
+      .attention = {.rotary_dims = {"rotary_dim"}},
+      .layers = {listed_mixers("attn_type_list", 0, MixerKind::kLinear), listed_layer_types(),
+                 all_moe()},
+      .linear = lightning,
+      .expects = {{"attention_bias", "false"}},
+      .ignores = {"postnorm", "shared_moe_mode", "layernorm_full_attention_alpha",
+                  "layernorm_full_attention_beta", "layernorm_linear_attention_alpha",
+                  "layernorm_linear_attention_beta", "layernorm_mlp_alpha", "layernorm_mlp_beta",
+                  "full_attn_alpha_factor", "full_attn_beta_factor", "linear_attn_alpha_factor",
+                  "linear_attn_beta_factor", "mlp_alpha_factor", "mlp_beta_factor", "block_size"}};
 }
 
 /// Kimi delta attention in three layers of four, latent attention without rotation in the others.

@@ -206,7 +206,7 @@ Family qwen3_5_moe() {
                      .rotary_fraction = 0.25};
   family.feed_forward.shared_gate = always();
   family.layers = {linear_but_every("full_attention_interval", 4), listed_layer_types(),
-                   all_moe()};
+                   moe_by_sparse_step()};
   return family;
 }
 

@@ -7,14 +7,15 @@ namespace mansard::frontend::hf {
 namespace {
 
 Family mamba_base() {
-  return {.keys = {.ffn = {}},
-          .defaults = {.hidden = 768, .layers = 32, .vocabulary = 50280},
-          .head = {.tied = from("tie_word_embeddings", true)},
-          .layers = {all_mamba()},
-          .ignores = {"hidden_act", "fused_add_norm", "rms_norm", "residual_in_fp32",
-                      "rescale_prenorm_residual", "pad_vocab_size_multiple", "use_mambapy",
-                      "use_associative_scan", "mixer_rms_eps", "chunk_size", "d_model", "n_layer",
-                      "d_inner", "ssm_cfg", "norm_before_gate", "norm_epsilon"}};
+  return {
+      .keys = {.ffn = {}},
+      .defaults = {.hidden = 768, .layers = 32, .vocabulary = 50280},
+      .head = {.tied = from("tie_word_embeddings", true)},
+      .layers = {all_mamba()},
+      .ignores = {"hidden_act", "fused_add_norm", "rms_norm", "residual_in_fp32",
+                  "rescale_prenorm_residual", "pad_vocab_size_multiple", "use_mambapy",
+                  "use_associative_scan", "use_falcon_mambapy", "mixer_rms_eps", "chunk_size",
+                  "d_model", "n_layer", "d_inner", "ssm_cfg", "norm_before_gate", "norm_epsilon"}};
 }
 
 Mixer falcon_mamba_mixer(Config& config, const Sizes& sizes) {
@@ -46,7 +47,8 @@ Family mamba() {
   return family;
 }
 
-/// Norms without gain on dt, B and C; intermediate_size rules, `expand` is wrong in the published file.
+/// Norms without gain on dt, B and C; intermediate_size rules, `expand` is wrong in the published
+/// file.
 Family falcon_mamba() {
   Family family = mamba_base();
   family.name = "falcon_mamba";
@@ -89,11 +91,12 @@ Family jamba() {
                      moe_by_period("expert_layer_period", "expert_layer_offset")},
           .mamba = jamba_mamba,
           .expects = {{"sliding_window", "null"}},
-          .ignores = {"use_mamba_kernels", "mamba_inner_layernorms", "calc_logits_for_entire_prompt",
-                      "n_ctx"}};
+          .ignores = {"use_mamba_kernels", "mamba_inner_layernorms",
+                      "calc_logits_for_entire_prompt", "n_ctx"}};
 }
 
-/// Nemotron-H, Nemotron Nano 2 and Nemotron 3: a layer is one of mamba 2, attention, feed-forward or experts, with one norm.
+/// Nemotron-H, Nemotron Nano 2 and Nemotron 3: a layer is one of mamba 2, attention, feed-forward
+/// or experts, with one norm.
 Family nemotron_h() {
   return {.name = "nemotron_h",
           .architectures = {"NemotronHForCausalLM"},

@@ -50,6 +50,17 @@ __global__ void index_kernel(std::uint32_t* data, std::size_t count, std::uint32
   }
 }
 
+__global__ void angle_kernel(float* data, std::size_t count, std::uint32_t dim,
+                             std::uint64_t seed) {
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    const bool sine = i % dim >= dim / 2;
+    const std::uint64_t hash = mix(mix(seed) ^ (sine ? i - dim / 2 : i));
+    const float angle = static_cast<float>(static_cast<std::uint32_t>(hash)) * 0x1p-30f;
+    data[i] = sine ? sinf(angle) : cosf(angle);
+  }
+}
+
 __global__ void read_kernel(const uint4* data, std::size_t count, std::uint32_t* never) {
   const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
   std::uint32_t bits = 0;
@@ -131,6 +142,12 @@ void fill_random(std::string_view dtype, void* data, std::size_t count, std::uin
 void fill_indices(std::uint32_t* data, std::size_t count, std::uint32_t limit, std::uint64_t seed,
                   cudaStream_t stream) {
   index_kernel<<<kBlocks, kThreads, 0, stream>>>(data, count, limit, seed);
+  check_launch();
+}
+
+void fill_angles(float* data, std::size_t count, std::uint32_t dim, std::uint64_t seed,
+                 cudaStream_t stream) {
+  angle_kernel<<<kBlocks, kThreads, 0, stream>>>(data, count, dim, seed);
   check_launch();
 }
 

@@ -54,6 +54,9 @@ void fill_random(std::string_view dtype, void* data, std::size_t count, std::uin
 /// Whole numbers in [0, limit).
 void fill_indices(std::uint32_t* data, std::size_t count, std::uint32_t limit, std::uint64_t seed,
                   cudaStream_t stream);
+/// For each row of `dim` elements, the cosines of dim / 2 random angles and then their sines.
+void fill_angles(float* data, std::size_t count, std::uint32_t dim, std::uint64_t seed,
+                 cudaStream_t stream);
 /// NaN in every floating format, so that an element never written shows.
 void poison(void* data, std::size_t bytes, cudaStream_t stream);
 /// Reads `bytes`, so that nothing else stays in the L2.
