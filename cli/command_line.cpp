@@ -43,7 +43,8 @@ Argument describe(const CLI::Option& option) {
           .description = option.get_description(),
           .otherwise = option.get_default_str(),
           .required = option.get_required(),
-          .repeats = option.get_expected_max() > 1};
+          .repeats = option.get_expected_max() > 1,
+          .commas = option.get_delimiter() == ','};
 }
 
 Command describe(const CLI::App& app) {

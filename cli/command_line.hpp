@@ -20,6 +20,7 @@ struct Argument {
   std::string otherwise;  ///< The default, "" if there is none.
   bool required = false;
   bool repeats = false;
+  bool commas = false;  ///< Several values may stand in one word, with commas.
 };
 
 struct Command {

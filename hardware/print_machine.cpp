@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,16 +16,33 @@ namespace {
 constexpr int kAllDigits = 17;
 constexpr double kBitsPerByte = 8;
 
+/// The text without control bytes, which a YAML file cannot hold.
+std::string printable(std::string_view text) {
+  std::string result(text);
+  std::ranges::replace_if(
+      result, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
+  return result;
+}
+
 /// A double-quoted scalar, which takes any text.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '"' || c == '\\') {
       result += '\\';
     }
-    result += c == '\n' || c == '\t' ? ' ' : c;
+    result += c;
   }
   return result + "\"";
+}
+
+/// Bare if it is a word, quoted if YAML could read something else.
+std::string scalar(std::string_view text) {
+  const bool word = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
+                    text != "null" && std::ranges::all_of(text, [](unsigned char c) {
+                      return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                    });
+  return word ? std::string(text) : quoted(text);
 }
 
 /// The shortest text with a unit that reads back as the same number.
@@ -86,17 +104,17 @@ class Printer {
 
   void print_identity() {
     line("", "schema", "1");
-    line("", "name", machine_->name);
+    line("", "name", scalar(machine_->name));
     line("", "title", quoted(machine_->title));
-    line("", "vendor", machine_->vendor);
-    line("", "architecture", machine_->architecture);
+    line("", "vendor", scalar(machine_->vendor));
+    line("", "architecture", scalar(machine_->architecture));
     line("", "compute_capability", quoted(machine_->compute_capability));
     line("", "released", quoted(machine_->released));
     if (!machine_->ancestors.empty()) {
       text_ += fmt::format("# extends {}\n", fmt::join(machine_->ancestors, ", "));
     }
     for (const std::string& change : machine_->changes) {
-      text_ += fmt::format("# changed: {}\n", change);
+      text_ += fmt::format("# changed: {}\n", printable(change));
     }
   }
 
@@ -139,13 +157,13 @@ class Printer {
   void print_tiers() {
     text_ += "tiers:\n";
     for (const Tier& tier : machine_->tiers) {
-      line("  - ", "name", tier.name);
+      line("  - ", "name", scalar(tier.name));
       line("    ", "scope", name_of(tier.scope));
       if (!tier.technology.empty()) {
-        line("    ", "memory", tier.technology);
+        line("    ", "memory", scalar(tier.technology));
       }
       if (!tier.topology.empty()) {
-        line("    ", "topology", tier.topology);
+        line("    ", "topology", scalar(tier.topology));
       }
       if (tier.reduces) {
         line("    ", "reduces", "true");

@@ -13,7 +13,7 @@ namespace {
 /// How tightly a construct binds; an operand that binds less than its place needs gets parentheses.
 enum class Binding : std::uint8_t { kSum, kProduct, kPrimary };
 
-constexpr std::size_t kMostNodes = 1'000'000;
+constexpr std::size_t kMostNodes = 300'000;
 
 Binding binding_of(ExprKind kind) {
   switch (kind) {

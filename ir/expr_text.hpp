@@ -15,7 +15,7 @@ namespace mansard::ir {
 /// numbers and named functions of the pool. Constants with a dimension print with their unit in
 /// brackets: "35 [us]"; symbols with a dimension print bare. Reductions print as min_over,
 /// max_over, sum_over(table, key, arguments...) and at_min_over(table, key, payload, arguments...).
-/// What is shared prints wherever it is used; an expression of more than a million nodes in all is
+/// What is shared prints wherever it is used; an expression of more than 300,000 nodes in all is
 /// cut short by "...".
 [[nodiscard]] std::string print(Expr expression);
 

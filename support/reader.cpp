@@ -146,7 +146,7 @@ void Reader::finish() {
     std::string label;
     if (const auto meant = did_you_mean(entry.key, known_)) {
       label = fmt::format("did you mean '{}'?", *meant);
-    } else if (known_.size() <= kMostListedKeys) {
+    } else if (!known_.empty() && known_.size() <= kMostListedKeys) {
       label = fmt::format("known here: {}", fmt::join(known_, ", "));
     }
     error("unknown-key", fmt::format("unknown key '{}'", entry.key), entry.key_location, label);

@@ -18,6 +18,7 @@ struct Candidates {
   std::vector<std::string> words;  ///< kWords: these.
   std::string_view list;           ///< kNames: the list to ask for.
   bool files_too = false;          ///< kNames: a file may stand for a name.
+  bool commas = false;             ///< kNames: several may stand in one word, with commas.
 };
 [[nodiscard]] Candidates candidates(const Argument& argument);
 

@@ -11,9 +11,6 @@ namespace mansard::frontend::hf {
 
 namespace {
 
-/// More layers than any model has: a hostile count must not cost memory.
-constexpr std::int64_t kMostLayers = 10'000;
-
 std::int64_t or_default(Config& config, const KeyList& spellings, std::int64_t otherwise) {
   return config.integer(spellings).value_or(otherwise);
 }

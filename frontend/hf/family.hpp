@@ -122,6 +122,9 @@ struct LayerPlan {
 };
 using Plan = std::vector<LayerPlan>;
 
+/// More layers than any model has: a hostile count must not cost memory.
+inline constexpr std::int64_t kMostLayers = 1000;
+
 /// One aspect in which layers differ; see rules.hpp.
 using Rule = std::function<void(Config&, Plan&)>;
 

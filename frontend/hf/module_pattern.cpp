@@ -35,6 +35,14 @@ std::optional<ModulePattern> ModulePattern::parse(std::string_view text) {
   return pattern;
 }
 
+std::size_t ModulePattern::tokens() const {
+  std::size_t sum = 0;
+  for (const NameTokens& way : ways_) {
+    sum += way.size();
+  }
+  return sum;
+}
+
 bool ModulePattern::matches(std::string_view name) const {
   if (!name.starts_with(prefix_)) {
     return false;
@@ -57,6 +65,7 @@ bool ModuleSet::add(std::string_view pattern) {
   if (!parsed) {
     return false;
   }
+  cost_ += parsed->tokens();
   patterns_.push_back(std::move(*parsed));
   texts_.append(pattern).append("\n");
   return true;

@@ -20,6 +20,7 @@ class ModulePattern {
   /// Whether the pattern matches the beginning of `name`; a glob must end where a part of the name
   /// ends.
   [[nodiscard]] bool matches(std::string_view name) const;
+  [[nodiscard]] std::size_t tokens() const;
 
  private:
   std::vector<NameTokens> ways_;
@@ -36,6 +37,8 @@ class ModuleSet {
   [[nodiscard]] bool add(std::string_view pattern);
   [[nodiscard]] bool matches(std::string_view name) const;
   [[nodiscard]] bool empty() const { return names_.empty() && patterns_.empty(); }
+  /// What one look-up may cost: the tokens of all patterns.
+  [[nodiscard]] std::size_t cost() const { return cost_; }
   /// Whether some pattern's text holds `word`.
   [[nodiscard]] bool mentions(std::string_view word) const;
 
@@ -45,6 +48,7 @@ class ModuleSet {
   std::unordered_set<std::string> names_;
   std::vector<ModulePattern> patterns_;
   std::string texts_;  ///< Of the patterns, one a line.
+  std::size_t cost_ = 0;
 };
 
 }  // namespace mansard::frontend::hf

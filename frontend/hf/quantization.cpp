@@ -163,6 +163,18 @@ void quantize_head(const QuantizationScheme& scheme, Architecture& architecture)
   }
 }
 
+/// Layers times tokens of patterns: some twenty times what published files need, and still a
+/// moment.
+constexpr std::size_t kMostWork = 10'000'000;
+
+bool is_too_much(const QuantizationScheme& scheme, std::size_t layers) {
+  std::size_t cost = scheme.ignored.cost();
+  for (const QuantizedGroup& group : scheme.groups) {
+    cost += group.modules.cost();
+  }
+  return cost > kMostWork / std::max<std::size_t>(layers, 1);
+}
+
 }  // namespace
 
 void read_formats(Config& config, std::vector<Layer>& layers, Architecture& architecture) {
@@ -174,6 +186,11 @@ void read_formats(Config& config, std::vector<Layer>& layers, Architecture& arch
     return;
   }
   architecture.kv = scheme->kv != nullptr ? scheme->kv : architecture.kv;
+  if (is_too_much(*scheme, layers.size())) {
+    config.refuse("config-quantization", "more patterns of modules than any published file has",
+                  config.location());
+    return;
+  }
   const FormatFinder finder(*scheme);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     for (const RoleModules& role : role_modules()) {

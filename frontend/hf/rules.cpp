@@ -200,7 +200,7 @@ Rule lettered_layers(std::string_view letters_key, std::string_view words_key) {
       config.refuse("config-missing", fmt::format("expected {}", letters_key), config.location());
       return;
     }
-    if (!plan.empty() && plan.size() != kinds.size()) {
+    if (kinds.size() > std::size_t{kMostLayers} || (!plan.empty() && plan.size() != kinds.size())) {
       config.refuse("config-layers",
                     fmt::format("{} layer kinds for {} layers", kinds.size(), plan.size()),
                     source->location);

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -138,6 +139,29 @@ TEST_CASE("a searched Llama keeps what its block_configs keep", "[frontend][hf]"
   const std::int64_t third = 2 * hidden * hidden + 2 * hidden;
   const std::int64_t fourth = hidden * (64 + 2 * 16) + 64 * hidden + hidden;
   CHECK(total(graph) == first + second + third + fourth + 2 * 100 * hidden + hidden);
+}
+
+TEST_CASE("nemotron 3 super works in a latent space", "[frontend][hf]") {
+  // Published 123611012096 = main - 40 x 512 (correction biases) + the multi-token-prediction
+  // module: an attention layer, an expert layer (its 512 biases left out too), a 2 x 4096 to 4096
+  // projection and three norms.
+  const std::int64_t hidden = 4096;
+  const std::int64_t attention = hidden * (32 + 2 * 2) * 128 + 32 * 128 * hidden + hidden;
+  const std::int64_t experts =
+      hidden * 512 + 2 * hidden * 1024 + 512LL * 2 * 1024 * 2688 + 2 * hidden * 5376 + hidden;
+  const std::int64_t module = attention + experts + 2 * hidden * hidden + 3 * hidden;
+  CHECK(total(import_model("nemotron-3-super-120b-a12b", Phase::kDecode)) ==
+        123611012096 + 40 * 512 - module);
+}
+
+TEST_CASE("gemma 4 has larger heads, shared keys and experts beside a dense feed-forward",
+          "[frontend][hf]") {
+  const auto graph = import_model("gemma4-26b-a4b", Phase::kDecode);
+  // Its card says 25.2B in all, 3.8B active.
+  CHECK(std::llround(static_cast<double>(total(graph)) / 1e8) == 252);
+  CHECK(std::llround(static_cast<double>(parameter_counts(*graph).active) / 1e8) == 38);
+  // 5 full layers x 2 KV heads x (512 + 512) x 2 bytes.
+  CHECK(kv_growth(*graph) == "20480");
 }
 
 TEST_CASE("built-in models equal the published configs they stand for", "[frontend][hf]") {

@@ -124,6 +124,9 @@ TEST_CASE("built-in models count what their makers publish", "[frontend][hf]") {
       {"dots.llm1", 142774381696},
       {"hunyuan-a13b", 80393183232},
       {"lfm2-1.2b", 1170340608},
+      {"minimax-text-01", 456089655296},
+      {"stablelm-2-12b", 12143185920},
+      {"chatglm3-6b", 6243584000},
   });
   for (const Known& model : known) {
     CAPTURE(model.name);

@@ -91,6 +91,30 @@ TEST_CASE("the bits of compressed-tensors are those of its config groups", "[fro
   CHECK(dtype_of(*graph, "attention.qkv", 1) == "bf16");
 }
 
+TEST_CASE("a packed four-bit release has the parameters of what it packs", "[frontend][hf]") {
+  // huggingface/huggingface.js#2003: Kimi-K2.5 is 1026408232448 of text, not the 170B that its
+  // int32 words suggest. The scheme stands in the text config.
+  const auto graph = import_text(R"({"architectures": ["KimiK25ForConditionalGeneration"],
+    "model_type": "kimi_k25", "vision_config": {"depth": 27}, "text_config": {
+    "architectures": ["DeepseekV3ForCausalLM"], "model_type": "kimi_k2", "hidden_size": 7168,
+    "num_hidden_layers": 61, "num_attention_heads": 64, "num_key_value_heads": 64,
+    "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 384,
+    "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 1,
+    "moe_layer_freq": 1, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 163840, "topk_method": "noaux_tc",
+    "dtype": "bfloat16", "quantization_config": {"quant_method": "compressed-tensors",
+    "format": "pack-quantized", "ignore": ["lm_head", "re:.*self_attn.*",
+    "re:.*shared_experts.*", "re:.*mlp\\.(gate|up|gate_up|down)_proj.*"], "config_groups":
+    {"group_0": {"input_activations": null, "targets": ["Linear"], "weights": {"group_size": 32,
+    "num_bits": 4, "strategy": "group", "type": "int"}}}}}})");
+  REQUIRE(graph);
+  CHECK(parameter_counts(*graph).total == 1026408232448);
+  CHECK(dtype_of(*graph, "moe.gate_up", 1).starts_with("int4"));
+  CHECK(dtype_of(*graph, "moe.shared.gate_up", 1) == "bf16");
+  CHECK(dtype_of(*graph, "mlp.gate_up", 1) == "bf16");
+  CHECK(dtype_of(*graph, "attention.output", 1) == "bf16");
+}
+
 TEST_CASE("modelopt names its algorithm, its exceptions and its cache", "[frontend][hf]") {
   const auto graph = import_text(moe_with(R"({"quant_method": "modelopt", "quant_algo": "NVFP4",
     "kv_cache_quant_algo": "FP8",

@@ -95,7 +95,7 @@ TEST_CASE("heads that are no multiple of KV heads are refused", "[frontend][hf]"
 
 TEST_CASE("a hostile number of layers or a hostile size ends in an error", "[frontend][hf]") {
   CHECK(refusal(R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 100000000})")
-            .find("100000000 layers are more than 10000") != std::string::npos);
+            .find("100000000 layers are more than 1000") != std::string::npos);
   CHECK(refusal(R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 1099511627776,
     "vocab_size": 1099511627776})")
             .find("[config-size]") != std::string::npos);

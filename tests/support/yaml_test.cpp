@@ -70,6 +70,19 @@ TEST_CASE("an absent YAML value is null just after its key", "[support][yaml]") 
   CHECK(root.find("list")->items[0].is_null());
 }
 
+TEST_CASE("a YAML value is absent although what follows begins like null", "[support][yaml]") {
+  const Node root = yaml("a:\nnullable: 1\nb:\n~ x: 2\nc: {d: [null, ~, nul]}\n");
+  CHECK(root.find("a")->is_null());
+  CHECK(covered(root.find("a")->location).empty());
+  CHECK(root.find("nullable")->as_integer() == 1);
+  CHECK(covered(root.find("b")->location).empty());
+  CHECK(root.find("~ x")->as_integer() == 2);
+  const Node& list = *root.find("c")->find("d");
+  CHECK(covered(list.items[0].location) == "null");
+  CHECK(covered(list.items[1].location) == "~");
+  CHECK(list.items[2].scalar == "nul");
+}
+
 TEST_CASE("a byte order mark, a document start and end, CRLF and a version are fine",
           "[support][yaml]") {
   const Node root = yaml("\xEF\xBB\xBF%YAML 1.2\r\n---\r\na: b\r\nc: d\r\n...\r\n");
