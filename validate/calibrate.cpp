@@ -19,8 +19,9 @@ namespace {
 constexpr std::string_view kPrefix = "cal.";
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kFewestForInterval = 10;
-constexpr double kDetermined =
-    0.5;  ///< Greatest standard error of a parameter that the rows determine.
+constexpr double kPrior = 0.5;  ///< Standard deviation of ln(parameter) before the fit.
+/// A parameter whose standard error stays above this the rows do not determine.
+constexpr double kDetermined = 0.8 * kPrior;
 
 std::uint64_t hash_text(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
@@ -198,7 +199,7 @@ class Fitter {
   }
 
   [[nodiscard]] LeastSquaresSolution solve_on(const std::vector<std::size_t>& which) {
-    LeastSquaresProblem problem;
+    LeastSquaresProblem problem{.prior = kPrior};
     problem.residuals = which.size();
     for (const FittedParameter& unknown : unknowns_) {
       problem.start.push_back(std::log(unknown.before));

@@ -1,7 +1,6 @@
 #include "validate/least_squares.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Dense>
 #include <unsupported/Eigen/NonLinearOptimization>
@@ -66,25 +65,14 @@ struct Functor {
   Eigen::Index unknowns;
 };
 
+/// Of the posterior: residuals of the size that counts as an outlier's beginning, and the prior.
 std::vector<double> standard_errors(const Functor& functor, const Eigen::VectorXd& x) {
   Eigen::MatrixXd jacobian;
-  Eigen::VectorXd residuals;
   functor.df(x, jacobian);
-  functor(x, residuals);
-  const auto rows = static_cast<Eigen::Index>(functor.problem.residuals);
-  const Eigen::MatrixXd measured = jacobian.topRows(rows);
-  const double freedom = std::max<double>(1, static_cast<double>(rows - functor.unknowns));
-  const double variance = residuals.head(rows).squaredNorm() / freedom;
-  // A ridge far below what any determined direction has keeps the inverse finite.
-  constexpr double kRidge = 1e-9;
-  const Eigen::MatrixXd information =
-      measured.transpose() * measured +
-      kRidge * Eigen::MatrixXd::Identity(functor.unknowns, functor.unknowns);
-  const Eigen::MatrixXd covariance = variance * information.inverse();
+  const Eigen::MatrixXd covariance = (jacobian.transpose() * jacobian).inverse();
   std::vector<double> result;
   for (Eigen::Index i = 0; i < functor.unknowns; ++i) {
-    const bool seen = measured.col(i).squaredNorm() > 0;
-    result.push_back(seen ? std::sqrt(covariance(i, i)) : std::numeric_limits<double>::infinity());
+    result.push_back(functor.problem.outlier * std::sqrt(covariance(i, i)));
   }
   return result;
 }

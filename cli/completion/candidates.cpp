@@ -33,11 +33,14 @@ Candidates candidates(const Argument& argument) {
   }
   for (const Meaning& meaning : kMeanings) {
     if (argument.value == meaning.value) {
-      return {
-          .kind = Candidates::Kind::kNames, .list = meaning.list, .files_too = meaning.files_too};
+      return {.kind = Candidates::Kind::kNames,
+              .list = meaning.list,
+              .files_too = meaning.files_too,
+              .commas = argument.commas};
     }
   }
-  return {};
+  const bool positional = argument.names.empty();
+  return {.kind = positional ? Candidates::Kind::kFiles : Candidates::Kind::kAnything};
 }
 
 std::vector<std::string> name_lists() {

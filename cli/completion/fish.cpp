@@ -20,7 +20,10 @@ std::string values(const Candidates& values) {
     case Candidates::Kind::kWords:
       return fmt::format("{}", fmt::join(values.words, " "));
     case Candidates::Kind::kNames:
-      return fmt::format("(__fish_complete_list , \"mansard completion --list {}\")", values.list);
+      return values.commas
+                 ? fmt::format("(__fish_complete_list , \"mansard completion --list {}\")",
+                               values.list)
+                 : fmt::format("(mansard completion --list {})", values.list);
     case Candidates::Kind::kFiles:
     case Candidates::Kind::kAnything:
       break;

@@ -10,7 +10,7 @@ constexpr std::string_view kHead = R"sh(#compdef mansard
 # zsh completion of mansard, written by: mansard completion zsh
 _mansard_names() {
   local -a names=(${(f)"$($words_program completion --list $1 2>/dev/null)"})
-  _sequence compadd - $names
+  if [[ $2 == , ]]; then _sequence compadd - $names; else compadd - $names; fi
 }
 )sh";
 
@@ -32,9 +32,11 @@ std::string action(const Candidates& values) {
   switch (values.kind) {
     case Candidates::Kind::kWords:
       return fmt::format("({})", fmt::join(values.words, " "));
-    case Candidates::Kind::kNames:
-      return values.files_too ? fmt::format("{{ _mansard_names {} || _files }}", values.list)
-                              : fmt::format("_mansard_names {}", values.list);
+    case Candidates::Kind::kNames: {
+      const std::string names =
+          fmt::format("_mansard_names {}{}", values.list, values.commas ? " ," : "");
+      return values.files_too ? fmt::format("{{ {} || _files }}", names) : names;
+    }
     case Candidates::Kind::kFiles:
       return "_files";
     case Candidates::Kind::kAnything:

@@ -34,6 +34,15 @@ const Estimator& estimator_of(std::string_view kind) {
   return kRows;
 }
 
+/// Elementwise functions that do next to nothing but move data.
+constexpr std::array<std::string_view, 14> kStreams{"add",  "addu", "copy", "div",  "divu",
+                                                    "fill", "mul",  "mulu", "pow",  "powu",
+                                                    "relu", "sub",  "sum",  "triad"};
+
+bool is_stream(std::string_view function) {
+  return std::ranges::find(kStreams, function) != kStreams.end();
+}
+
 }  // namespace
 
 ir::Expr OpContext::dim(std::string_view name) const {
@@ -91,6 +100,9 @@ std::string_view OpContext::arithmetic() const {
 }
 
 std::string OpContext::variant() const {
+  if (const std::string_view function = attribute("function"); is_stream(function)) {
+    return fmt::format("stream.{}", function);
+  }
   for (const std::string_view name : {"function", "norm"}) {
     if (const std::string_view value = attribute(name); !value.empty()) {
       return std::string(value);

@@ -44,7 +44,7 @@ struct OpContext {
   [[nodiscard]] std::string_view section() const;  ///< "matmul", "attention", "rows", "collective".
   /// The type that contractions compute in, "bf16"; where the weights have another one, that behind
   /// it: "fp8.fp8_block". Otherwise the collective, or what a row-wise kernel computes:
-  /// "all_reduce", "rmsnorm".
+  /// "all_reduce", "rmsnorm"; plain streams share a group: "stream.copy".
   [[nodiscard]] std::string variant() const;
   /// The type that contractions compute in; "" if there are none.
   [[nodiscard]] std::string_view arithmetic() const;

@@ -167,7 +167,8 @@ class Evaluation {
     main_.resize(program_.main.steps.size());
     return at(program_.main, {}, main_, step);
   }
-  Value value_of(std::size_t step) { return (*this)(step).value(); }
+  /// That value, or 0.
+  Value value_of(std::size_t step) { return (*this)(step).value_or(Value{}); }
 
  private:
   using Memo = std::vector<std::optional<Value>>;
