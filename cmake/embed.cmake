@@ -30,15 +30,19 @@ function(write_table)
   set(rows "")
   foreach(path IN LISTS paths)
     file(READ ${ROOT}/${path} text)
-    string(APPEND rows "    EmbeddedFile{\"${path}\", R\"yaml~(${text})yaml~\"},\n")
+    string(APPEND rows "    EmbeddedFile{\"${path}\"sv, R\"yaml~(${text})yaml~\"sv},\n")
   endforeach()
   file(WRITE ${OUTPUT} "#include \"support/embedded.hpp\"
 
 #include <array>
+#include <string_view>
 
 namespace mansard {
 namespace {
 
+using namespace std::string_view_literals;
+
+// A literal with its length: finding it would take more steps than a constant expression may.
 constexpr std::array<EmbeddedFile, ${count}> kFiles{
 ${rows}};
 

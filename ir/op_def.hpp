@@ -23,16 +23,16 @@ struct OperandDef {
   std::string_view name;
   Access access = Access::kRead;
   Role role = Role::kActivation;
-  Expr touched = {};
-  Expr touched_least = {};  ///< For the bound, where `touched` is an expectation; else absent.
-  bool optional = false;    ///< May be absent from an op: a bias, a residual.
+  Expr touched;
+  Expr touched_least;     ///< For the bound, where `touched` is an expectation; else absent.
+  bool optional = false;  ///< May be absent from an op: a bias, a residual.
 };
 
 /// One dimension symbol that an op of a kind binds; see ir/ops/dims.hpp.
 struct DimDef {
   std::string_view name;
   std::string_view meaning;
-  std::optional<double> otherwise = {};  ///< Its value where an op leaves it unbound (flags: 0).
+  std::optional<double> otherwise;  ///< Its value where an op leaves it unbound (flags: 0).
 };
 
 /// Everything the model knows about a kind of op. Pure data: no virtual functions, no callbacks.
@@ -46,10 +46,10 @@ struct OpDef {
   std::vector<DimDef> dims;          ///< Every symbol that the expressions below read.
   std::vector<OperandDef> operands;  ///< Optional ones last.
   Engine engine = Engine::kNone;
-  Expr flops = {};          ///< Contractions, 2 per multiply-add; dimension FLOP.
-  Expr vector_flops = {};   ///< Elementwise arithmetic; dimension FLOP.
-  Expr special_ops = {};    ///< exp, rsqrt, tanh: one each; a plain number.
-  Expr link_elements = {};  ///< What each device must send over its links (collectives).
+  Expr flops;               ///< Contractions, 2 per multiply-add; dimension FLOP.
+  Expr vector_flops;        ///< Elementwise arithmetic; dimension FLOP.
+  Expr special_ops;         ///< exp, rsqrt, tanh: one each; a plain number.
+  Expr link_elements;       ///< What each device must send over its links (collectives).
   std::string_view source;  ///< Where the counts come from; `mansard ops` prints it.
 };
 

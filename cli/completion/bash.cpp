@@ -37,7 +37,7 @@ void append_paths(const Command& command, const std::string& path,
 std::string action(const Candidates& values) {
   switch (values.kind) {
     case Candidates::Kind::kWords:
-      return fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$cur\"))",
+      return fmt::format(R"(COMPREPLY=($(compgen -W "{}" -- "$cur")))",
                          fmt::join(values.words, " "));
     case Candidates::Kind::kNames:
       return fmt::format("_mansard_names {}{}", values.list,
@@ -57,6 +57,7 @@ std::string option_values(const Command& command, const std::string& path) {
       continue;
     }
     std::vector<std::string> patterns;
+    patterns.reserve(option.names.size());
     for (const std::string& name : option.names) {
       patterns.push_back(fmt::format("\"{} {}\"", path, name));
     }
@@ -75,6 +76,7 @@ std::string words(const Command& command, const std::string& path) {
     options.insert(options.end(), option.names.begin(), option.names.end());
   }
   std::vector<std::string> names;
+  names.reserve(command.commands.size());
   for (const Command& inner : command.commands) {
     names.push_back(inner.name);
   }

@@ -154,8 +154,8 @@ struct Family {
   AttentionTraits attention = {};
   FeedForwardTraits feed_forward = {};
   HeadTraits head = {};
-  std::vector<Rule> layers =
-      {};  ///< In the order in which they apply; none: all alike, full attention, dense.
+  std::vector<Rule>
+      layers;  ///< In the order in which they apply; none: all alike, full attention, dense.
   /// The mixer of layers planned as full (instead of attention), as linear and as mamba.
   MixerReader latent;
   MixerReader linear;

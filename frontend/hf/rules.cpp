@@ -185,16 +185,28 @@ Rule attention_only_in(std::string_view key) {
   };
 }
 
+namespace {
+
+/// The layer kinds as words, whether the config lists words or writes one letter a layer.
+std::vector<std::string> layer_kinds(Config& config, std::string_view letters_key,
+                                     std::string_view words_key) {
+  std::vector<std::string> kinds = config.strings(words_key);
+  const Node* letters = config.find(letters_key);
+  if (config.find(words_key) == nullptr && letters != nullptr && letters->is_scalar()) {
+    for (const char letter : letters->scalar) {
+      kinds.emplace_back(1, letter);
+    }
+  }
+  return kinds;
+}
+
+}  // namespace
+
 Rule lettered_layers(std::string_view letters_key, std::string_view words_key) {
   return [letters_key, words_key](Config& config, Plan& plan) {
     const Node* words = config.find(words_key);
     const Node* letters = config.find(letters_key);
-    std::vector<std::string> kinds = config.strings(words_key);
-    if (words == nullptr && letters != nullptr && letters->is_scalar()) {
-      for (const char letter : letters->scalar) {
-        kinds.emplace_back(1, letter);
-      }
-    }
+    const std::vector<std::string> kinds = layer_kinds(config, letters_key, words_key);
     const Node* const source = words != nullptr ? words : letters;
     if (source == nullptr) {
       config.refuse("config-missing", fmt::format("expected {}", letters_key), config.location());

@@ -33,7 +33,8 @@ std::vector<std::byte> parse_scalar(const KernelParam& param, const std::string&
   const long long whole = floating ? 0 : std::strtoll(text.c_str(), &end, 0);
   const std::string_view rest = end;
   if (text.empty() || end == text.c_str() || !(rest.empty() || (floating && rest == "f"))) {
-    throw UsageError("parameter " + param.name + " (." + param.type + ") cannot take '" + text + "'");
+    throw UsageError("parameter " + param.name + " (." + param.type + ") cannot take '" + text +
+                     "'");
   }
   if (floating && param.bytes == 4) {
     return bytes_of(static_cast<float>(value));
@@ -53,8 +54,9 @@ KernelArgument parse_argument(const KernelParam& param, const std::string& text)
     throw UsageError("parameter " + param.name + " (." + param.type + ") is no pointer for '" +
                      text + "'");
   }
-  return {param.name,          true, match[1], std::stoll(match[2]),
-          match[3].matched ? std::stoll(match[3]) : 0, {}};
+  return {
+      param.name, true, match[1], std::stoll(match[2]), match[3].matched ? std::stoll(match[3]) : 0,
+      {}};
 }
 
 KernelArgument unbound(const KernelParam& param) {

@@ -32,13 +32,14 @@ struct KernelArgument {
   std::vector<std::byte> scalar;
 };
 
-/// The parameters of `.entry NAME(...)` in a PTX text. Throws UsageError when there is no such entry, naming those that
-/// there are.
+/// The parameters of `.entry NAME(...)` in a PTX text. Throws UsageError when there is no such
+/// entry, naming those that there are.
 [[nodiscard]] std::vector<KernelParam> entry_params(std::string_view ptx, std::string_view entry);
 
-/// Binds `args` ("n=1024;x=f32[1048576];i=u32[64]%1024;a=2.0f") to the parameters: by PTX name, by position ("0=..."),
-/// by `names` (the source's names in order), and, when none of these fits and there are as many as parameters, in order.
-/// Unbound pointers (64 bits) get 1 GiB of random fp32. Throws UsageError on the rest.
+/// Binds `args` ("n=1024;x=f32[1048576];i=u32[64]%1024;a=2.0f") to the parameters: by PTX name, by
+/// position ("0=..."), by `names` (the source's names in order), and, when none of these fits and
+/// there are as many as parameters, in order. Unbound pointers (64 bits) get 1 GiB of random fp32.
+/// Throws UsageError on the rest.
 [[nodiscard]] std::vector<KernelArgument> bind_arguments(std::span<const KernelParam> params,
                                                          std::string_view args,
                                                          std::span<const std::string> names);

@@ -107,7 +107,8 @@ void record_partition(Lab& lab, unsigned sm, std::string_view side, double cycle
   lab.record(row.set("value", cycles).set("unit", "cycle"), lab.timing_of(microseconds, kLines));
 }
 
-/// Shared memory or L1, `kShared`: each thread reads sixteen bytes an iteration, a warp 512 in a row.
+/// Shared memory or L1, `kShared`: each thread reads sixteen bytes an iteration, a warp 512 in a
+/// row.
 template <bool kShared>
 __global__ void __launch_bounds__(kThreads) near_read_kernel(const float4* data, float4* out) {
   __shared__ float4 tile[2 * kThreads];

@@ -2,9 +2,10 @@
 #include <barrier>
 #include <cmath>
 #include <cstdlib>
-#include <cuda_bf16.h>
 #include <thread>
 #include <vector>
+
+#include <cuda_bf16.h>
 
 #include "validate/probes/nccl.hpp"
 #include "validate/probes/probe.cuh"
@@ -28,13 +29,13 @@ struct Rank {
   Element* receive = nullptr;
 };
 
-/// `message` elements are the full message: what all_gather gathers, what reduce_scatter scatters, what each rank sends
-/// in all_to_all.
+/// `message` elements are the full message: what all_gather gathers, what reduce_scatter scatters,
+/// what each rank sends in all_to_all.
 struct Collective {
   std::string_view op;
   void (*run)(const Nccl&, const Rank&, std::size_t message, cudaStream_t);
-  /// What the first element received by the last rank is, in units of the first element of a chunk that all ranks sent
-  /// alike, and which of its own message's chunks that was.
+  /// What the first element received by the last rank is, in units of the first element of a chunk
+  /// that all ranks sent alike, and which of its own message's chunks that was.
   double (*factor)(int ranks);
   int (*chunk)(int ranks);
 };
@@ -66,10 +67,18 @@ void run_send_recv(const Nccl& nccl, const Rank& r, std::size_t n, cudaStream_t 
   }
 }
 
-double once(int) { return 1; }
-double of_all(int ranks) { return ranks; }
-int first_chunk(int) { return 0; }
-int last_chunk(int ranks) { return ranks - 1; }
+double once(int) {
+  return 1;
+}
+double of_all(int ranks) {
+  return ranks;
+}
+int first_chunk(int) {
+  return 0;
+}
+int last_chunk(int ranks) {
+  return ranks - 1;
+}
 
 constexpr Collective kCollectives[] = {
     {"all_reduce", run_all_reduce, of_all, first_chunk},
@@ -98,7 +107,8 @@ class Ring {
       check(cudaMalloc(&ranks_[i].send, kLargest));
       check(cudaMalloc(&ranks_[i].receive, kLargest));
       constexpr std::uint64_t kSameOnAll = 99;
-      fill_random("bf16", ranks_[i].send, kLargest / sizeof(Element), kSameOnAll, *ranks_[i].stream);
+      fill_random("bf16", ranks_[i].send, kLargest / sizeof(Element), kSameOnAll,
+                  *ranks_[i].stream);
       ranks_[i].stream->wait();
     }
     check(cudaSetDevice(own_));
@@ -159,7 +169,8 @@ void check_collective(Ring& ring, const Collective& collective, std::size_t mess
       return;
     }
     const std::size_t part = message / rank.count;
-    const float sent = download(rank.send + collective.chunk(rank.count) * part, 1, *rank.stream).front();
+    const float sent =
+        download(rank.send + collective.chunk(rank.count) * part, 1, *rank.stream).front();
     const float got = download(rank.receive, 1, *rank.stream).front();
     const double expected = collective.factor(rank.count) * sent;
     constexpr double kTolerance = 2e-2;
@@ -234,7 +245,8 @@ void probe_collectives(Lab& lab) {
   if (devices < 2) {
     throw Unsupported("collectives need two GPUs, there is " + std::to_string(devices));
   }
-  // A program that uses NVLink multicast can harm what others run on the same host: off unless asked for.
+  // A program that uses NVLink multicast can harm what others run on the same host: off unless
+  // asked for.
   setenv("NCCL_NVLS_ENABLE", "0", 0);
   Ring ring(lab, devices);
   for (const Collective& collective : kCollectives) {

@@ -11,7 +11,8 @@ namespace {
 constexpr int kSteps = 8192;
 constexpr std::uint32_t kMostNodes = 1u << 20;
 constexpr std::size_t kLine = 128;
-/// Chains up to this long are walked once before the clock runs, so that they lie in the L1 if they fit.
+/// Chains up to this long are walked once before the clock runs, so that they lie in the L1 if they
+/// fit.
 constexpr std::uint32_t kWarmNodes = 4096;
 
 /// Where a chase goes on: each launch takes up where the one before stopped.
@@ -22,7 +23,9 @@ struct Cursor {
 
 __global__ void link_kernel(std::byte* base, const std::uint32_t* next, std::uint32_t nodes,
                             std::size_t stride, std::size_t jitter) {
-  const auto place = [&](std::uint32_t node) { return base + node * stride + node * jitter % stride; };
+  const auto place = [&](std::uint32_t node) {
+    return base + node * stride + node * jitter % stride;
+  };
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < nodes) {
     *reinterpret_cast<std::byte**>(place(i)) = place(next[i]);
@@ -74,8 +77,8 @@ void link(Lab& lab, const Chain& chain, std::uint32_t nodes, std::size_t stride,
   lab.stream().wait();
 }
 
-/// Times one chain of `nodes`; value: cycles of a step; median_us: the whole step, launch excluded as far as kSteps
-/// drown it.
+/// Times one chain of `nodes`; value: cycles of a step; median_us: the whole step, launch excluded
+/// as far as kSteps drown it.
 void measure_chain(Lab& lab, Row row, const Chain& chain, std::uint32_t nodes, std::size_t stride,
                    std::size_t jitter) {
   if (!begin_row(lab, row)) {
@@ -118,7 +121,8 @@ void probe_latency(Lab& lab) {
     const auto nodes = static_cast<std::uint32_t>(std::min<std::size_t>(bytes / kLine, kMostNodes));
     const std::size_t stride = bytes / nodes / kLine * kLine;
     Row row{{"op", "latency"}, {"variant", "pointer chase"}, {"mode", "stream"}};
-    row.set("bytes", static_cast<std::int64_t>(bytes)).set("stride", static_cast<std::int64_t>(stride));
+    row.set("bytes", static_cast<std::int64_t>(bytes))
+        .set("stride", static_cast<std::int64_t>(stride));
     measure_chain(lab, row, here, nodes, stride, 0);
   }
   for (std::size_t pages = 8; pages * kPage <= most; pages *= 2) {

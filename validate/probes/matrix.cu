@@ -7,26 +7,28 @@ constexpr int kChains = 4;
 constexpr int kThreads = 256;
 constexpr int kBlocksOfSm = 4;
 
-#define MANSARD_MMA(type, name, format, shape, contraction, instruction, accumulator, constraint)       \
-  struct type {                                                                                         \
-    using Accumulator = accumulator;                                                                    \
-    static constexpr std::string_view kName = name;                                                     \
-    static constexpr std::string_view kDtype = format;                                                  \
-    static constexpr double kOps = 2.0 * 16 * 8 * contraction;                                          \
-    __device__ static void step(Accumulator (&c)[4], const std::uint32_t (&a)[4],                       \
-                                const std::uint32_t (&b)[2]) {                                          \
-      asm volatile("mma.sync.aligned." shape "." instruction                                            \
-                   " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                             \
-                   : "+" constraint(c[0]), "+" constraint(c[1]), "+" constraint(c[2]),                  \
-                     "+" constraint(c[3])                                                               \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                 \
-    }                                                                                                   \
+#define MANSARD_MMA(type, name, format, shape, contraction, instruction, accumulator, constraint) \
+  struct type {                                                                                   \
+    using Accumulator = accumulator;                                                              \
+    static constexpr std::string_view kName = name;                                               \
+    static constexpr std::string_view kDtype = format;                                            \
+    static constexpr double kOps = 2.0 * 16 * 8 * contraction;                                    \
+    __device__ static void step(Accumulator (&c)[4], const std::uint32_t (&a)[4],                 \
+                                const std::uint32_t (&b)[2]) {                                    \
+      asm volatile("mma.sync.aligned." shape "." instruction                                      \
+                   " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                       \
+                   : "+" constraint(c[0]), "+" constraint(c[1]), "+" constraint(c[2]),            \
+                     "+" constraint(c[3])                                                         \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));           \
+    }                                                                                             \
   };
 
-MANSARD_MMA(MmaBf16, "mma.m16n8k16", "bf16", "m16n8k16", 16, "row.col.f32.bf16.bf16.f32", float, "f")
+MANSARD_MMA(MmaBf16, "mma.m16n8k16", "bf16", "m16n8k16", 16, "row.col.f32.bf16.bf16.f32", float,
+            "f")
 MANSARD_MMA(MmaFp16, "mma.m16n8k16", "fp16", "m16n8k16", 16, "row.col.f32.f16.f16.f32", float, "f")
 MANSARD_MMA(MmaTf32, "mma.m16n8k8", "tf32", "m16n8k8", 8, "row.col.f32.tf32.tf32.f32", float, "f")
-MANSARD_MMA(MmaInt8, "mma.m16n8k32", "int8", "m16n8k32", 32, "row.col.s32.s8.s8.s32", std::int32_t, "r")
+MANSARD_MMA(MmaInt8, "mma.m16n8k32", "int8", "m16n8k32", 32, "row.col.s32.s8.s8.s32", std::int32_t,
+            "r")
 #undef MANSARD_MMA
 
 /// mma.m16n8k32 of e4m3 exists from compute capability 8.9.
@@ -86,7 +88,8 @@ template <typename Op>
 void measure_peak(Lab& lab) {
   constexpr int kIterations = 512;
   const int blocks = kBlocksOfSm * lab.device().sms;
-  auto* const out = lab.arena().take_array<typename Op::Accumulator>(std::size_t{kThreads} * blocks);
+  auto* const out =
+      lab.arena().take_array<typename Op::Accumulator>(std::size_t{kThreads} * blocks);
   const double ops = Op::kOps * 4 * kChains * kIterations * (kThreads / 32) * blocks;
   const auto call = [=](cudaStream_t stream, int) {
     peak_kernel<Op><<<blocks, kThreads, 0, stream>>>(out, kIterations);

@@ -1,5 +1,4 @@
 #include "validate/probes/nccl.hpp"
-
 #include "validate/suite/gpu/environment.cuh"
 
 namespace mansard::measure {
@@ -28,8 +27,9 @@ Nccl::Nccl() {
 
 void Nccl::check_nccl(int result) const {
   if (result != 0) {
-    throw DeviceError(std::string("NCCL: ") + required<const char*(int)>("ncclGetErrorString")(result),
-                      std::source_location::current());
+    throw DeviceError(
+        std::string("NCCL: ") + required<const char*(int)>("ncclGetErrorString")(result),
+        std::source_location::current());
   }
 }
 
@@ -37,7 +37,9 @@ void Nccl::init(NcclComm* comms, int count, const int* devices) const {
   check_nccl(required<int(NcclComm*, int, const int*)>("ncclCommInitAll")(comms, count, devices));
 }
 
-void Nccl::destroy(NcclComm comm) const { check_nccl(required<int(NcclComm)>("ncclCommDestroy")(comm)); }
+void Nccl::destroy(NcclComm comm) const {
+  check_nccl(required<int(NcclComm)>("ncclCommDestroy")(comm));
+}
 
 void Nccl::all_reduce(const void* send, void* receive, std::size_t count, NcclComm comm,
                       void* stream) const {
@@ -72,8 +74,12 @@ void Nccl::receive(void* data, std::size_t count, int peer, NcclComm comm, void*
   check_nccl(kCall(data, count, kBfloat16, peer, comm, stream));
 }
 
-void Nccl::group_start() const { check_nccl(required<int()>("ncclGroupStart")()); }
+void Nccl::group_start() const {
+  check_nccl(required<int()>("ncclGroupStart")());
+}
 
-void Nccl::group_end() const { check_nccl(required<int()>("ncclGroupEnd")()); }
+void Nccl::group_end() const {
+  check_nccl(required<int()>("ncclGroupEnd")());
+}
 
 }  // namespace mansard::measure

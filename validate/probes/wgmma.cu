@@ -11,63 +11,39 @@ constexpr int kSharedBytes = (kColumns + 2 * kRowsOfGroup) * kRowBytes;
 /// Instructions that one row of a tile feeds: 32 bytes of it each.
 constexpr int kStepsOfRow = 4;
 
-#define MANSARD_REGISTERS \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
-  "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31," \
-  "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47," \
-  "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63," \
-  "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79," \
-  "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95," \
+#define MANSARD_REGISTERS                                                        \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"                       \
+  "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"             \
+  "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"             \
+  "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63,"             \
+  "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"             \
+  "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,"             \
   "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111," \
   "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define MANSARD_FOUR(q, i) q(c[i]), q(c[i + 1]), q(c[i + 2]), q(c[i + 3])
-#define MANSARD_ACCUMULATORS(q)   \
-      MANSARD_FOUR(q, 0), \
-      MANSARD_FOUR(q, 4), \
-      MANSARD_FOUR(q, 8), \
-      MANSARD_FOUR(q, 12), \
-      MANSARD_FOUR(q, 16), \
-      MANSARD_FOUR(q, 20), \
-      MANSARD_FOUR(q, 24), \
-      MANSARD_FOUR(q, 28), \
-      MANSARD_FOUR(q, 32), \
-      MANSARD_FOUR(q, 36), \
-      MANSARD_FOUR(q, 40), \
-      MANSARD_FOUR(q, 44), \
-      MANSARD_FOUR(q, 48), \
-      MANSARD_FOUR(q, 52), \
-      MANSARD_FOUR(q, 56), \
-      MANSARD_FOUR(q, 60), \
-      MANSARD_FOUR(q, 64), \
-      MANSARD_FOUR(q, 68), \
-      MANSARD_FOUR(q, 72), \
-      MANSARD_FOUR(q, 76), \
-      MANSARD_FOUR(q, 80), \
-      MANSARD_FOUR(q, 84), \
-      MANSARD_FOUR(q, 88), \
-      MANSARD_FOUR(q, 92), \
-      MANSARD_FOUR(q, 96), \
-      MANSARD_FOUR(q, 100), \
-      MANSARD_FOUR(q, 104), \
-      MANSARD_FOUR(q, 108), \
-      MANSARD_FOUR(q, 112), \
-      MANSARD_FOUR(q, 116), \
-      MANSARD_FOUR(q, 120), \
-      MANSARD_FOUR(q, 124)
+#define MANSARD_ACCUMULATORS(q)                                                              \
+  MANSARD_FOUR(q, 0), MANSARD_FOUR(q, 4), MANSARD_FOUR(q, 8), MANSARD_FOUR(q, 12),           \
+      MANSARD_FOUR(q, 16), MANSARD_FOUR(q, 20), MANSARD_FOUR(q, 24), MANSARD_FOUR(q, 28),    \
+      MANSARD_FOUR(q, 32), MANSARD_FOUR(q, 36), MANSARD_FOUR(q, 40), MANSARD_FOUR(q, 44),    \
+      MANSARD_FOUR(q, 48), MANSARD_FOUR(q, 52), MANSARD_FOUR(q, 56), MANSARD_FOUR(q, 60),    \
+      MANSARD_FOUR(q, 64), MANSARD_FOUR(q, 68), MANSARD_FOUR(q, 72), MANSARD_FOUR(q, 76),    \
+      MANSARD_FOUR(q, 80), MANSARD_FOUR(q, 84), MANSARD_FOUR(q, 88), MANSARD_FOUR(q, 92),    \
+      MANSARD_FOUR(q, 96), MANSARD_FOUR(q, 100), MANSARD_FOUR(q, 104), MANSARD_FOUR(q, 108), \
+      MANSARD_FOUR(q, 112), MANSARD_FOUR(q, 116), MANSARD_FOUR(q, 120), MANSARD_FOUR(q, 124)
 
-/// c[64,256] += a . b^T of one warpgroup, both operands in shared memory; `tail` holds the signs and transpositions that
-/// the format's instruction has.
-#define MANSARD_WGMMA(type, format, contraction, instruction, accumulator, constraint, tail)           \
-  struct type {                                                                                       \
-    using Accumulator = accumulator;                                                                  \
-    static constexpr std::string_view kDtype = format;                                                \
-    static constexpr double kOps = 2.0 * kRowsOfGroup * kColumns * contraction;                       \
-    __device__ static void step(Accumulator (&c)[128], std::uint64_t a, std::uint64_t b) {            \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned." instruction    \
-                   " {" MANSARD_REGISTERS "}, %128, %129, p" tail ";}"                                \
-                   : MANSARD_ACCUMULATORS(constraint)                                                 \
-                   : "l"(a), "l"(b));                                                                 \
-    }                                                                                                 \
+/// c[64,256] += a . b^T of one warpgroup, both operands in shared memory; `tail` holds the signs
+/// and transpositions that the format's instruction has.
+#define MANSARD_WGMMA(type, format, contraction, instruction, accumulator, constraint, tail)       \
+  struct type {                                                                                    \
+    using Accumulator = accumulator;                                                               \
+    static constexpr std::string_view kDtype = format;                                             \
+    static constexpr double kOps = 2.0 * kRowsOfGroup * kColumns * contraction;                    \
+    __device__ static void step(Accumulator (&c)[128], std::uint64_t a, std::uint64_t b) {         \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned." instruction \
+                   " {" MANSARD_REGISTERS "}, %128, %129, p" tail ";}"                             \
+                   : MANSARD_ACCUMULATORS(constraint)                                              \
+                   : "l"(a), "l"(b));                                                              \
+    }                                                                                              \
   };
 
 MANSARD_WGMMA(Bf16, "bf16", 16, "m64n256k16.f32.bf16.bf16", float, "+f", ", 1, 1, 0, 0")
@@ -80,7 +56,8 @@ MANSARD_WGMMA(Int8, "int8", 32, "m64n256k32.s32.s8.s8", std::int32_t, "+r", "")
 #undef MANSARD_FOUR
 #undef MANSARD_REGISTERS
 
-/// Where an operand lies: rows of 128 bytes, swizzled over 128 bytes, groups of eight rows behind each other.
+/// Where an operand lies: rows of 128 bytes, swizzled over 128 bytes, groups of eight rows behind
+/// each other.
 __device__ std::uint64_t descriptor(std::uint32_t address) {
   constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
   constexpr std::uint64_t kGroupStride = std::uint64_t{8 * kRowBytes / 16} << 32;
@@ -135,7 +112,8 @@ void measure_peak(Lab& lab) {
   constexpr int kIterations = 1024;
   constexpr int kWarpgroups = kThreads / 128;
   const int blocks = lab.device().sms;
-  auto* const out = lab.arena().take_array<typename Op::Accumulator>(std::size_t{kThreads} * blocks);
+  auto* const out =
+      lab.arena().take_array<typename Op::Accumulator>(std::size_t{kThreads} * blocks);
   check(cudaFuncSetAttribute(wgmma_kernel<Op>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              kSharedBytes));
   const double ops = Op::kOps * kStepsOfRow * kIterations * kWarpgroups * blocks;

@@ -1,8 +1,7 @@
-#include "validate/suite/cudnn.hpp"
-
 #include <cmath>
 #include <vector>
 
+#include "validate/suite/cudnn.hpp"
 #include "validate/suite/gpu/environment.cuh"
 
 namespace mansard::measure {
@@ -70,10 +69,12 @@ struct Api {
   const Library& library = cudnn_library();
   int (*create_handle)(Handle*) = library.symbol<int(Handle*)>("cudnnCreate");
   int (*set_stream)(Handle, void*) = library.symbol<int(Handle, void*)>("cudnnSetStream");
-  int (*create)(int, Descriptor*) = library.symbol<int(int, Descriptor*)>("cudnnBackendCreateDescriptor");
+  int (*create)(int, Descriptor*) =
+      library.symbol<int(int, Descriptor*)>("cudnnBackendCreateDescriptor");
   int (*destroy)(Descriptor) = library.symbol<int(Descriptor)>("cudnnBackendDestroyDescriptor");
   int (*set)(Descriptor, int, int, std::int64_t, const void*) =
-      library.symbol<int(Descriptor, int, int, std::int64_t, const void*)>("cudnnBackendSetAttribute");
+      library.symbol<int(Descriptor, int, int, std::int64_t, const void*)>(
+          "cudnnBackendSetAttribute");
   int (*get)(Descriptor, int, int, std::int64_t, std::int64_t*, void*) =
       library.symbol<int(Descriptor, int, int, std::int64_t, std::int64_t*, void*)>(
           "cudnnBackendGetAttribute");
@@ -225,7 +226,9 @@ CudnnAttention::CudnnAttention(const CudnnAttentionShape& shape)
 
 CudnnAttention::~CudnnAttention() = default;
 
-std::int64_t CudnnAttention::workspace_bytes() const { return plan_->workspace_bytes; }
+std::int64_t CudnnAttention::workspace_bytes() const {
+  return plan_->workspace_bytes;
+}
 
 void CudnnAttention::run(const void* q, const void* k, const void* v, void* o, void* workspace,
                          void* stream) {

@@ -5,8 +5,9 @@
 
 namespace mansard::measure {
 
-/// Attention without a mask as cuDNN's fused operation, through its backend API, found at run time (no header needed).
-/// All tensors bf16 and packed: q, o [batch, q_heads, q_len, dim], k, v [batch, kv_heads, kv_len, dim].
+/// Attention without a mask as cuDNN's fused operation, through its backend API, found at run time
+/// (no header needed). All tensors bf16 and packed: q, o [batch, q_heads, q_len, dim], k, v [batch,
+/// kv_heads, kv_len, dim].
 struct CudnnAttentionShape {
   std::int64_t batch = 1;
   std::int64_t q_heads = 1;
@@ -18,7 +19,8 @@ struct CudnnAttentionShape {
 
 class CudnnAttention {
  public:
-  /// The first plan of the heuristic that can be made. Throws Unsupported when cuDNN is absent or has none.
+  /// The first plan of the heuristic that can be made. Throws Unsupported when cuDNN is absent or
+  /// has none.
   explicit CudnnAttention(const CudnnAttentionShape& shape);
   ~CudnnAttention();
   CudnnAttention(const CudnnAttention&) = delete;

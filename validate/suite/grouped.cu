@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cuda_bf16.h>
 #include <vector>
+
+#include <cuda_bf16.h>
 
 #include "validate/suite/gpu/environment.cuh"
 #include "validate/suite/matmul.cuh"
@@ -10,8 +11,8 @@
 namespace mansard::measure {
 namespace {
 
-/// Rows for each expert when `routed` rows go to the most deserving by weight 1 (uniform) or 1 / rank (zipf): whole
-/// numbers by the largest remainder, so the same on every run.
+/// Rows for each expert when `routed` rows go to the most deserving by weight 1 (uniform) or 1 /
+/// rank (zipf): whole numbers by the largest remainder, so the same on every run.
 std::vector<std::int64_t> spread_rows(std::int64_t experts, std::int64_t routed, bool zipf) {
   double total = 0;
   std::vector<double> due(experts);

@@ -1,7 +1,8 @@
-#include <cuda.h>
 #include <fstream>
 #include <iterator>
 #include <vector>
+
+#include <cuda.h>
 
 #include "validate/measure/kernel_args.hpp"
 #include "validate/suite/gpu/lab.cuh"
@@ -11,9 +12,9 @@ namespace mansard::measure {
 namespace {
 
 constexpr std::string_view kColumns[] = {
-    "machine", "implementation", "mode",   "cache",     "op",        "kernel", "file",
-    "grid",    "block",          "dynamic_smem", "arguments", "median_us", "min_us", "max_us",
-    "trials",  "calls",          "sm_mhz", "power_w",   "temp_c",    "throttle", "flag", "source"};
+    "machine", "implementation", "mode",      "cache",     "op",     "kernel", "file",   "grid",
+    "block",   "dynamic_smem",   "arguments", "median_us", "min_us", "max_us", "trials", "calls",
+    "sm_mhz",  "power_w",        "temp_c",    "throttle",  "flag",   "source"};
 
 /// The part of the driver API that is used, found at run time.
 struct Driver {
@@ -168,8 +169,7 @@ void measure_kernel(Lab& lab, const KernelOptions& options) {
 }  // namespace
 
 int run_kernel(const Options& options) {
-  const Job job{options.kernel.entry,
-                [&](Lab& lab) { measure_kernel(lab, options.kernel); }, true};
+  const Job job{options.kernel.entry, [&](Lab& lab) { measure_kernel(lab, options.kernel); }, true};
   return run_jobs(options, "kernel.csv", kColumns, {job});
 }
 

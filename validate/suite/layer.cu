@@ -1,5 +1,6 @@
-#include <cuda_bf16.h>
 #include <vector>
+
+#include <cuda_bf16.h>
 
 #include "validate/suite/attention.cuh"
 #include "validate/suite/gpu/environment.cuh"
@@ -32,10 +33,11 @@ LayerShape layer_shape(std::string_view model) {
 }
 
 /// The new token's key and value into the last place of the cache; from the qkv matmul's rows.
-__global__ void cache_write_kernel(const Element* qkv, Element* k, Element* v, int row,
-                                   int q_width, int kv_heads, int head_dim, int kv_len) {
+__global__ void cache_write_kernel(const Element* qkv, Element* k, Element* v, int row, int q_width,
+                                   int kv_heads, int head_dim, int kv_len) {
   const int head = blockIdx.x;
-  const std::int64_t from = std::int64_t{blockIdx.y} * row + q_width + head * head_dim + threadIdx.x;
+  const std::int64_t from =
+      std::int64_t{blockIdx.y} * row + q_width + head * head_dim + threadIdx.x;
   const std::int64_t to =
       ((std::int64_t{blockIdx.y} * kv_heads + head) * kv_len + kv_len - 1) * head_dim + threadIdx.x;
   k[to] = qkv[from];
@@ -83,7 +85,8 @@ class Layer {
                 lab.seed(), lab.stream());
   }
 
-  /// rmsnorm, qkv, rope, cache write, attention (+ merge), out, add, rmsnorm, gate and up, silu, down, add.
+  /// rmsnorm, qkv, rope, cache write, attention (+ merge), out, add, rmsnorm, gate and up, silu,
+  /// down, add.
   void run(cudaStream_t stream) const {
     const auto row_op = [&](std::string_view name, std::int64_t rows, std::int64_t cols,
                             std::initializer_list<void*> operands) {
@@ -105,8 +108,8 @@ class Layer {
   }
 
   void check(const Stream& stream) const {
-    check_matmul({"bf16", batch_, shape_.hidden, shape_.ffn, 1}, act_, weights_[3], down_only(stream),
-                 stream);
+    check_matmul({"bf16", batch_, shape_.hidden, shape_.ffn, 1}, act_, weights_[3],
+                 down_only(stream), stream);
     check_attention(attention_, tensors(), stream);
   }
 

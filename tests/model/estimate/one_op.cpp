@@ -1,8 +1,11 @@
 #include "tests/model/estimate/one_op.hpp"
 
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "support/diagnostic.hpp"
+#include "support/document.hpp"
 
 namespace mansard::model::test {
 namespace {
@@ -72,6 +75,14 @@ CostModel cost_of(const std::vector<OneOp>& ops, const std::string& machine,
   const hardware::Machine loaded = value_of(hardware::load_machine(machine, {}, settings));
   const Calibration calibration = value_of(Calibration::of(loaded));
   return value_of(build_cost_model(graph_of(ops), loaded, calibration, options));
+}
+
+CostModel cost_with(const std::vector<OneOp>& ops, const std::string& machine,
+                    const std::string& calibration, const CostOptions& options) {
+  const hardware::Machine loaded = value_of(hardware::load_machine(machine));
+  const auto file = std::make_shared<const SourceFile>(SourceFile{"calibration.yaml", calibration});
+  const Calibration read = value_of(Calibration::read(value_of(parse_yaml(file))));
+  return value_of(build_cost_model(graph_of(ops), loaded, read, options));
 }
 
 double estimate_of(const OneOp& op, const std::string& machine, const CostOptions& options,

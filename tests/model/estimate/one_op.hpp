@@ -31,6 +31,10 @@ struct OneOp {
                                 const CostOptions& options = alone(),
                                 const std::vector<hardware::Setting>& settings = {});
 
+/// The same with a calibration of one's own instead of the machine's.
+[[nodiscard]] CostModel cost_with(const std::vector<OneOp>& ops, const std::string& machine,
+                                  const std::string& calibration, const CostOptions& options);
+
 /// Seconds.
 [[nodiscard]] double estimate_of(const OneOp& op, const std::string& machine,
                                  const CostOptions& options = alone(),

@@ -1,11 +1,17 @@
 #include "tests/model/estimate/one_op.hpp"
+#include "tests/model/estimate/reference_calibration.hpp"
 
 /// The estimates against prototypes of the same models in Python (NumPy; kept with the research of
 /// 2026-11-30), which took the same constants: an independent evaluation of each formula.
 namespace mansard::model::test {
 namespace {
 
-constexpr double kMicro = 1e6;
+/// Microseconds on an H200.
+double time_of(const OneOp& op, const std::string& implementation) {
+  constexpr double kMicro = 1e6;
+  const CostModel cost = cost_with({op}, "h200-sxm", kReferenceCalibration, alone(implementation));
+  return kMicro * ir::value(cost.ops.front().estimate.expr(), cost.bindings({}));
+}
 
 OneOp matmul(const std::string& dtype, double m, double n, double k) {
   const std::string out = dtype == "fp8" ? "bf16" : dtype == "int8" ? "fp32" : dtype;
@@ -28,10 +34,9 @@ TEST_CASE("a matmul takes the time that the prototype finds for its best tile", 
                Row{"int8", 4096, 4096, 4096, 159.172}, Row{"bf16", 1, 50257, 768, 29.749},
                Row{"bf16", 1024, 1002, 1024, 24.434});
   CAPTURE(row.dtype, row.m, row.n, row.k);
-  const double time =
-      estimate_of(matmul(row.dtype, row.m, row.n, row.k), "h200-sxm", alone("cublaslt"));
+  const double time = time_of(matmul(row.dtype, row.m, row.n, row.k), "cublaslt");
   // The 8-norm and the root are short forms here, the constants are rounded.
-  CHECK(kMicro * time == Approx(row.microseconds).epsilon(0.005));
+  CHECK(time == Approx(row.microseconds).epsilon(0.005));
 }
 
 OneOp attention(double b, double h, double g, double q, double t, double d, double pairs) {
@@ -49,8 +54,7 @@ TEST_CASE("decode attention takes the prototype's time", "[estimate]") {
                            Row{4, 32, 8, 300, 64, 5.785});
   CAPTURE(row.b, row.h, row.context);
   const OneOp op = attention(row.b, row.h, row.g, 1, row.context, row.d, row.context);
-  CHECK(kMicro * estimate_of(op, "h200-sxm", alone("cudnn")) ==
-        Approx(row.microseconds).epsilon(0.001));
+  CHECK(time_of(op, "cudnn") == Approx(row.microseconds).epsilon(0.001));
 }
 
 TEST_CASE("prefill attention takes the prototype's time, masked or not", "[estimate]") {
@@ -67,8 +71,7 @@ TEST_CASE("prefill attention takes the prototype's time, masked or not", "[estim
   const double all = row.q * row.t;
   const double pairs = row.causal ? all - row.q * (row.q - 1) / 2 : all;
   const OneOp op = attention(row.b, row.h, row.g, row.q, row.t, row.d, pairs);
-  CHECK(kMicro * estimate_of(op, "h200-sxm", alone("cudnn")) ==
-        Approx(row.microseconds).epsilon(0.002));
+  CHECK(time_of(op, "cudnn") == Approx(row.microseconds).epsilon(0.002));
 }
 
 TEST_CASE("a collective takes the time of the prototype's best protocol", "[estimate]") {
@@ -82,8 +85,7 @@ TEST_CASE("a collective takes the time of the prototype's best protocol", "[esti
                Row{"all_to_all", 8, 4194304, 33.775}, Row{"reduce_scatter", 8, 33554432, 139.453});
   CAPTURE(row.kind, row.devices, row.bytes);
   const OneOp op{.kind = row.kind, .dims = {{"n", row.bytes / 2}, {"p", row.devices}}};
-  CHECK(kMicro * estimate_of(op, "h200-sxm", alone("nccl")) ==
-        Approx(row.microseconds).epsilon(0.005));
+  CHECK(time_of(op, "nccl") == Approx(row.microseconds).epsilon(0.005));
 }
 
 TEST_CASE("experts' matmuls take the prototype's time", "[estimate]") {
@@ -101,8 +103,7 @@ TEST_CASE("experts' matmuls take the prototype's time", "[estimate]") {
                           {"e", row.experts},
                           {"u", row.touched},
                           {"l", row.touched}}};
-  CHECK(kMicro * estimate_of(op, "h200-sxm", alone("cutlass-grouped")) ==
-        Approx(row.microseconds).epsilon(0.002));
+  CHECK(time_of(op, "cutlass-grouped") == Approx(row.microseconds).epsilon(0.002));
 }
 
 }  // namespace
