@@ -81,8 +81,10 @@ void summarise(ClassReport& report) {
   std::copy_if(scored.begin(), scored.end(), std::back_inserter(report.violations),
                [](const Comparison& c) { return c.violates(); });
   report.bound_violations = report.violations.size();
-  std::stable_sort(scored.begin(), scored.end(), [](const Comparison& a, const Comparison& b) {
-    return log_error(a) > log_error(b);
+  // Rows of equal error keep the order of the file.
+  std::sort(scored.begin(), scored.end(), [](const Comparison& a, const Comparison& b) {
+    return std::pair(-log_error(a), a.row->location.begin) <
+           std::pair(-log_error(b), b.row->location.begin);
   });
   scored.resize(std::min(scored.size(), kWorst));
   report.worst = std::move(scored);

@@ -45,7 +45,9 @@ std::vector<Stored> weights_by_dtype(const Graph& model) {
   for (auto& [name, stored] : by_dtype) {
     result.push_back(std::move(stored));
   }
-  std::ranges::stable_sort(result, std::ranges::greater(), &Stored::bytes);
+  std::ranges::sort(result, {}, [](const Stored& stored) {
+    return std::pair(-stored.bytes, std::string_view(stored.dtype));
+  });
   return result;
 }
 

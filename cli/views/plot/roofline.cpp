@@ -70,7 +70,9 @@ std::vector<Rate> rates(const Machine& machine, const Prediction& prediction) {
       }
     }
   }
-  std::ranges::stable_sort(result, {}, &Rate::flops_per_s);
+  std::ranges::sort(result, {}, [](const Rate& rate) {
+    return std::pair(rate.flops_per_s, std::string_view(rate.dtype));
+  });
   return result;
 }
 
@@ -150,8 +152,11 @@ Roofline roofline(const Machine& machine, const Prediction& prediction) {
                            .flops_per_s = work / op.estimate_s,
                            .share = part});
   }
-  std::ranges::stable_sort(result.dots, std::ranges::greater(), &Roofline::Dot::share);
-  std::ranges::stable_sort(result.left_out, std::ranges::greater(), &Roofline::LeftOut::share);
+  const auto largest_first = [](const auto& op) {
+    return std::pair(-op.share, std::string_view(op.name));
+  };
+  std::ranges::sort(result.dots, {}, largest_first);
+  std::ranges::sort(result.left_out, {}, largest_first);
   return result;
 }
 
