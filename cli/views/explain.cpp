@@ -151,6 +151,9 @@ class Explainer {
     for (const model::OperandDemand& operand : op.demand.operands) {
       const ir::Tensor& tensor = cost_.graph->tensor(operand.tensor);
       const double moved = at(operand.bytes.expr());
+      if (moved == 0) {
+        continue;
+      }
       const double main = at(operand.main.expr());
       const bool twice = operand.def->access == ir::Access::kReadWrite;
       table.row({std::string(operand.def->name), std::string(tensor.dtype->name), bytes(moved),

@@ -110,7 +110,7 @@ std::string balances(Machines machines, const std::vector<RateColumn>& columns,
 constexpr std::string_view kDefinitions =
     "balance: the FLOP an op must do per byte moved before the engine binds rather than the memory "
     "(the "
-    "ridge point); dense: no sparsity, fp32 accumulation.  ? not known  - none";
+    "ridge point); dense: no sparsity, fp32 accumulation; ? not known; - none";
 
 std::string table(Machines machines) {
   const auto columns = rate_columns(machines);

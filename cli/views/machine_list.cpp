@@ -52,9 +52,9 @@ Records list(std::span<const Machine> machines) {
 }
 
 constexpr std::string_view kDefinitions =
-    "16-bit: dense rate of the matrix engine in bf16, or fp16 where there is no bf16.  ? not known "
-    " - none\n"
-    "see: mansard machines show NAME, mansard machines compare NAME...\n";
+    "16-bit: dense rate of the matrix engine in bf16, or in fp16 where there is no bf16; ? not "
+    "known; "
+    "- none";
 
 }  // namespace
 
@@ -68,7 +68,8 @@ std::string machine_list(std::span<const Machine> machines, Format format) {
     case Format::kTable:
       break;
   }
-  return records.table() + "\n" + std::string(kDefinitions);
+  return records.table() + "\n" + paragraph(kDefinitions) +
+         "see: mansard machines show NAME, mansard machines compare NAME...\n";
 }
 
 }  // namespace mansard::cli

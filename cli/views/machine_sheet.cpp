@@ -125,7 +125,7 @@ std::string sentences(std::string_view title, const std::vector<std::string>& li
 }
 
 constexpr std::string_view kDefinitions =
-    "? not known  - none; rates are dense; kind: datasheet (printed), measured (by somebody), "
+    "? not known; - none; rates are dense; kind: datasheet (printed), measured (by somebody), "
     "derived (by "
     "the formula), assumed; bandwidth of links: each direction";
 

@@ -27,13 +27,13 @@ Cell count_or_none(std::int64_t count) {
 Records list(std::span<const Graph> models) {
   Records records;
   records.column({"name", "model", TextTable::Align::kLeft});
-  records.column({"parameters", "parameters\n(1e9)"});
+  records.column({"parameters", "total\n(1e9)"});
   records.column({"active_parameters", "active\n(1e9)"});
   records.column({"layers", "layers"});
-  records.column({"hidden", "hidden"});
+  records.column({"hidden", ""});
   records.column({"heads", "heads"});
   records.column({"kv_heads", "KV\nheads"});
-  records.column({"vocabulary", "vocabulary"});
+  records.column({"vocabulary", ""});
   records.column({"max_context", "longest\ncontext"});
   records.column({"weight_bytes", "weights"});
   records.column({"kv_bytes_per_token", "KV of\na token"});

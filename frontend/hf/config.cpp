@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -182,8 +183,9 @@ std::optional<double> Config::number(std::string_view key) {
     return std::nullopt;
   }
   const auto value = node->as_number();
-  if (!value) {
+  if (!value || !std::isfinite(*value) || std::abs(*value) > kLargestNumber) {
     refuse("config-type", fmt::format("expected a number, found {}", found(*node)), node->location);
+    return std::nullopt;
   }
   return value;
 }

@@ -38,7 +38,7 @@ class Config {
   [[nodiscard]] std::optional<std::int64_t> integer(const KeyList& spellings);  ///< 0 or more.
   /// As above, of the first spelling that is there; others may differ.
   [[nodiscard]] std::optional<std::int64_t> first_integer(const KeyList& spellings);
-  [[nodiscard]] std::optional<double> number(std::string_view key);
+  [[nodiscard]] std::optional<double> number(std::string_view key);  ///< Finite.
   [[nodiscard]] std::optional<bool> boolean(std::string_view key);
   [[nodiscard]] std::optional<std::string> string(std::string_view key);
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view key);  ///< Empty if absent.

@@ -8,6 +8,9 @@ namespace mansard::frontend::hf {
 /// No count of a config is larger: it keeps products of a few of them far inside 128 bits.
 inline constexpr std::int64_t kLargestInteger = std::int64_t{1} << 40;
 
+/// No factor of a config is larger (or infinite).
+inline constexpr double kLargestNumber = 1e6;
+
 /// Whether a key is known to leave the graph as it is: training, tokenizer, generation, file and
 /// library details, and constants of formulas whose cost does not depend on them. ignored_keys.cpp
 /// lists them by reason.

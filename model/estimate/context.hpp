@@ -54,13 +54,11 @@ struct OpContext {
 struct OpEstimate {
   Typed<Seconds> time;  ///< As one of many equal kernels in a CUDA graph: their gap is in it.
   std::vector<Term> terms;
-  ir::Expr launches;  ///< Kernels.
-  ir::Expr calls;     ///< Calls that the host makes to issue them; absent: as many as kernels.
-  Typed<Seconds> busy =
-      {};  ///< The part of `time` in which instructions keep the processors busy; absent: none.
-  ir::Expr below =
-      {};  ///< estimate / below and estimate * above are the interval; absent: `interval.low` and
-  ir::Expr above;  ///< `interval.high` of the class.
+  ir::Expr launches;    ///< Kernels.
+  ir::Expr calls;       ///< Calls of the host that issue them; absent: as many as kernels.
+  Typed<Seconds> busy;  ///< The part of `time` that keeps the processors busy; absent: none.
+  ir::Expr below;       ///< The interval is [estimate / below, estimate * above]; absent: by
+  ir::Expr above;       ///< `interval.low` and `interval.high` of the class.
 };
 
 /// Whether a kernel's own time feels the power cap. In a chain the cap holds for the step as a

@@ -57,7 +57,7 @@ bool has_alignment_classes(const Rate& rate) {
 
 /// Aligned operands, with the constants of the library's kernels for batches where they are apart.
 OpEstimate aligned_matmul(const OpContext& context, const MatmulShape& shape, KernelKind kind) {
-  const OpEstimate alone = tiled_matmul(context, shape, kind);
+  OpEstimate alone = tiled_matmul(context, shape, kind);
   if (!context.parameters.has("matmul", context.variant(), "batched_apart")) {
     return alone;
   }
@@ -84,7 +84,7 @@ OpEstimate matmul(const OpContext& context) {
   const KernelKind kind{.chip = *chip, .rate = *context.rate};
   const Expr aligned = is_aligned(context, shape, 16);
   const bool surely = aligned.is_constant() && aligned.constant() != 0;
-  const OpEstimate best = aligned_matmul(context, shape, kind);
+  OpEstimate best = aligned_matmul(context, shape, kind);
   if (surely || !has_alignment_classes(kind.rate)) {
     return best;
   }

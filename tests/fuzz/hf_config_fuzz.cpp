@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!graph && render(graph.error()).empty()) {
       __builtin_trap();
     }
-    if (graph && parameter_counts(*graph).total < 0) {
+    if (graph && (parameter_counts(*graph).total < 0 || !ir::verify(*graph).empty())) {
       __builtin_trap();
     }
   }

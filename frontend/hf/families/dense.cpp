@@ -20,7 +20,9 @@ void widen_mpt(Config& config, std::vector<Layer>& layers) {
   for (Layer& layer : layers) {
     auto& attention = std::get<Attention>(layer.mixer);
     attention.kv_heads = one ? 1 : attention.kv_heads;
-    layer.dense->width = ratio * hidden;
+    if (layer.dense) {
+      layer.dense->width = ratio * hidden;
+    }
   }
 }
 

@@ -52,23 +52,24 @@ void adjust_gemma4(Config& config, std::vector<Layer>& layers) {
   const auto input = config.integer({"hidden_size_per_layer_input"}).value_or(256);
   const auto own = static_cast<std::int64_t>(layers.size()) - shared;
   for (std::size_t i = 0; i < layers.size(); ++i) {
+    Layer& layer = layers[i];
     const bool shares = shared > 0 && static_cast<std::int64_t>(i) >= own;
-    if (auto* attention = std::get_if<Attention>(&layers[i].mixer)) {
+    if (auto* attention = std::get_if<Attention>(&layer.mixer)) {
       adjust_attention(config, *attention, shares);
     }
-    if (wide && shares && layers[i].dense) {
-      layers[i].dense->width *= 2;
+    if (layer.dense && wide && shares) {
+      layer.dense->width *= 2;
     }
-    if (layers[i].moe) {
-      layers[i].moe->router_scale = true;
+    if (layer.moe) {
+      layer.moe->router_scale = true;
     }
-    layers[i].layer_input = input;
+    layer.layer_input = input;
   }
 }
 
 void adjust_model(Config& config, Architecture& architecture) {
   const auto input = config.integer({"hidden_size_per_layer_input"}).value_or(256);
-  const auto rows = config.integer({"vocab_size_per_layer_input"}).value_or(262144);
+  const auto rows = required(config, {"vocab_size_per_layer_input"}, 262144);
   architecture.layer_input_vocabulary = input > 0 ? rows : 0;
 }
 

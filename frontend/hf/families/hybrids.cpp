@@ -65,8 +65,8 @@ Rule moe_in_text(std::string_view key) {
     for (std::size_t i = 0; i < plan.size(); ++i) {
       const std::string padded = "," + text.value_or("") + ",";
       const bool named = padded.find("," + std::to_string(i) + ",") != std::string::npos;
-      plan[i].feed_forward =
-          (text ? named : i > 0) ? FeedForwardKind::kMoe : FeedForwardKind::kDense;
+      const bool moe = text ? named : i > 0;
+      plan[i].feed_forward = moe ? FeedForwardKind::kMoe : FeedForwardKind::kDense;
     }
   };
 }
@@ -80,8 +80,8 @@ void adjust_lfm2(Config& config, std::vector<Layer>& layers) {
     if (!layer.dense || !adjusts) {
       continue;
     }
-    const std::int64_t scaled =
-        static_cast<std::int64_t>(multiplier * static_cast<double>(2 * layer.dense->width / 3));
+    const std::int64_t two_thirds = 2 * layer.dense->width / 3;
+    const auto scaled = static_cast<std::int64_t>(multiplier * static_cast<double>(two_thirds));
     layer.dense->width = (scaled + multiple - 1) / multiple * multiple;
   }
 }

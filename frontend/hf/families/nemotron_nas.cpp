@@ -101,24 +101,30 @@ class BlockConfigs {
       layer.dense.reset();
       return;
     }
-    layer.dense->width = 0;
-    if (is_true(*part, "replace_with_linear")) {
-      return;
+    if (layer.dense) {
+      layer.dense->width = is_true(*part, "replace_with_linear") ? 0 : width_of(*part);
     }
-    const Node* width = present(*part, "intermediate_size");
-    const Node* multiple = present(*part, "ffn_mult");
+  }
+
+  /// At least 1; refused otherwise.
+  std::int64_t width_of(const Node& part) {
+    const Node* width = present(part, "intermediate_size");
+    const Node* multiple = present(part, "ffn_mult");
     const double factor = multiple != nullptr ? multiple->as_number().value_or(0) : 0;
+    std::int64_t result = 0;
     if (width != nullptr) {
-      layer.dense->width = width->as_integer().value_or(0);
+      result = width->as_integer().value_or(0);
     } else if (factor > 0 && factor < 1000) {
       // Two thirds of the multiple, rounded up to 256, as in the class.
       const auto wanted = static_cast<std::int64_t>(2 * factor * static_cast<double>(hidden()) / 3);
-      layer.dense->width = (wanted + 255) / 256 * 256;
+      result = (wanted + 255) / 256 * 256;
     }
-    if (layer.dense->width < 1 || layer.dense->width > kWidest) {
+    if (result < 1 || result > kWidest) {
       config_.refuse("config-layers", "expected ffn_mult or intermediate_size above 0",
-                     part->location);
+                     part.location);
+      return 1;
     }
+    return result;
   }
 
   std::int64_t hidden() { return required(config_, {"hidden_size"}, 8192); }

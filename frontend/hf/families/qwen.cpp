@@ -9,7 +9,9 @@ namespace {
 /// intermediate_size is the sum of both gated halves.
 void halve_width(Config& /*config*/, std::vector<Layer>& layers) {
   for (Layer& layer : layers) {
-    layer.dense->width /= 2;
+    if (layer.dense) {
+      layer.dense->width /= 2;
+    }
   }
 }
 

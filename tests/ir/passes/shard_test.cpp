@@ -146,6 +146,28 @@ TEST_CASE("a tied table is divided once", "[ir][passes]") {
   CHECK(exact(rank.elements(tensor_named(rank, "embedding.weight"))) == std::to_string(500 * 64));
 }
 
+TEST_CASE("parameters of a split elementwise op follow its outputs", "[ir][passes]") {
+  Graph graph = llama({});
+  ExprPool& pool = graph.pool();
+  const auto gain = [&](std::string name, double elements) {
+    return graph.add_tensor({.name = std::move(name),
+                             .role = Role::kWeight,
+                             .dtype = find_dtype("bf16"),
+                             .shape = {pool.constant(elements)},
+                             .block = static_cast<BlockId>(1)});
+  };
+  const Op activation = op_named(graph, "activation");
+  for (const auto& [name, elements] : {std::pair{"wide", 160.0}, std::pair{"shared", 8.0}}) {
+    Op gated = activation;
+    gated.name = name;
+    set_operand(gated, "y", gain(std::string(name) + ".gain", elements));
+    graph.add_op(std::move(gated));
+  }
+  const Graph rank = *shard(std::move(graph), {.tp = 4});
+  CHECK(exact(rank.elements(tensor_named(rank, "wide.gain"))) == "40");
+  CHECK(exact(rank.elements(tensor_named(rank, "shared.gain"))) == "8");
+}
+
 TEST_CASE("replicas share the batch", "[ir][passes]") {
   const Graph rank = sharded(kLlama31_8b, {.dp = 4});
   CHECK(flops(rank, decode(64, 512)) == flops(llama(kLlama31_8b), decode(16, 512)));
