@@ -177,8 +177,14 @@ class Parser {
     locations_.blocks.push_back(start_of(entry.node()));
     if (!blocks_.add(name, id)) {
       error("duplicate-name", fmt::format("a second block is called '{}'", name),
-            entry.require("name")->location);
+            name_place(entry));
     }
+  }
+
+  /// Where an entry's name stands; the entry itself if it has none.
+  static Location name_place(Reader& entry) {
+    const Node* name = entry.find("name");
+    return name != nullptr ? name->location : entry.node().location;
   }
 
   void tensor(Reader& entry) {
@@ -193,7 +199,7 @@ class Parser {
     locations_.tensors.push_back(start_of(entry.node()));
     if (!tensors_.add(name, id)) {
       error("duplicate-name", fmt::format("a second tensor is called '{}'", name),
-            entry.require("name")->location);
+            name_place(entry));
     }
   }
 
