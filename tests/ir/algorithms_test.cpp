@@ -15,6 +15,7 @@ std::size_t position(const Graph& graph, std::string_view name) {
 
 std::vector<std::string> names(const Graph& graph, const std::vector<OpId>& ops) {
   std::vector<std::string> result;
+  result.reserve(ops.size());
   for (const OpId op : ops) {
     result.push_back(graph.op(op).name);
   }

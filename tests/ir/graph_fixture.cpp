@@ -65,6 +65,7 @@ class LlamaBuilder {
 
   TensorId weight(const std::string& name, const std::vector<std::int64_t>& shape) {
     std::vector<Expr> extents;
+    extents.reserve(shape.size());
     for (const std::int64_t extent : shape) {
       extents.push_back(number(extent));
     }

@@ -29,7 +29,7 @@ TEST_CASE("prefill FLOP count causal pairs and logits of the last token", "[ir][
 TEST_CASE("matmul weights are read once a step", "[ir][graph]") {
   // Llama-3.1-8B, bf16; norm gains (65 x 4096) and one row of the embedding besides.
   const std::string bytes = exact(totals(llama(kLlama31_8b)).weight_bytes, decode(1, 2048));
-  CHECK(bytes == std::to_string(15009316864LL + 2 * 65 * 4096 + 2 * 4096));
+  CHECK(bytes == std::to_string(15009316864LL + 2LL * 65 * 4096 + 2LL * 4096));
 }
 
 TEST_CASE("parameters are those of the checkpoints", "[ir][graph]") {
@@ -72,7 +72,7 @@ TEST_CASE("a learned position table is no token embedding", "[ir][graph]") {
                          {"c", graph.pool().constant(64)},
                          {"n", graph.pool().constant(512)}},
                 .operands = {table, TensorId{}}});
-  CHECK(parameter_counts(graph).active_without_embedding == without + 512 * 64);
+  CHECK(parameter_counts(graph).active_without_embedding == without + 512LL * 64);
 }
 
 TEST_CASE("buffers are stored but are no parameters", "[ir][graph]") {

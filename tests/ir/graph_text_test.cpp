@@ -41,7 +41,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 }  // namespace
 
 TEST_CASE("what is printed parses back to the same text", "[ir][text]") {
-  LlamaShape shapes[] = {kLlama31_8b, kMixtral, {.window = 16}, {.tied = true}};
+  const std::vector<LlamaShape> shapes = {kLlama31_8b, kMixtral, {.window = 16}, {.tied = true}};
   for (const LlamaShape& shape : shapes) {
     const Graph graph = llama(shape);
     const std::string text = print(graph);
@@ -110,7 +110,7 @@ TEST_CASE("what the verifier finds is located", "[ir][text]") {
 }
 
 TEST_CASE("malformed texts are refused", "[ir][text]") {
-  const std::pair<const char*, const char*> cases[] = {
+  const std::vector<std::pair<const char*, const char*>> cases = {
       {"schema: mansard.graph/1", "schema: mansard.graph/2"},
       {"blocks:", "blocs:"},
       {"count: 3", "count: 0"},

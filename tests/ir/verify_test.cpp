@@ -35,8 +35,8 @@ TensorId id_of(Graph& graph, std::string_view name) {
 }  // namespace
 
 TEST_CASE("graphs of every shape verify", "[ir][verify]") {
-  const LlamaShape shapes[] = {{},       {.window = 16}, {.tied = true}, kLlama31_8b,
-                               kMixtral, kLlama31_70b,   kLlama2_7b};
+  const std::vector<LlamaShape> shapes = {{},       {.window = 16}, {.tied = true}, kLlama31_8b,
+                                          kMixtral, kLlama31_70b,   kLlama2_7b};
   for (const LlamaShape& shape : shapes) {
     const Graph graph = llama(shape);
     CHECK(render(verify(graph)).empty());

@@ -55,7 +55,7 @@ Graph onnx_like(bool residual_is_read_later) {
   };
   const auto elementwise =
       [&](std::string name, std::string function,
-          std::vector<std::pair<std::string_view, std::optional<TensorId>>> o) {
+          const std::vector<std::pair<std::string_view, std::optional<TensorId>>>& o) {
         const OpDef* def = find_op("elementwise");
         const double inputs = o.size() == 3 ? 2 : 1;
         graph.add_op({.name = std::move(name),
@@ -87,9 +87,9 @@ TEST_CASE("a residual add that makes a new tensor fuses with the norm after it",
   const Graph graph = fuse_elementwise(onnx_like(false));
   REQUIRE(graph.ops().size() == 3);
   const Op& norm = op_named(graph, "norm");
-  CHECK(graph.tensor(*operand_of(norm, "x")).name == "branch");
-  CHECK(graph.tensor(*operand_of(norm, "residual")).name == "x");
-  CHECK(graph.tensor(*operand_of(op_named(graph, "add2"), "y")).name == "x");
+  CHECK(graph.tensor(tensor_of(norm, "x")).name == "branch");
+  CHECK(graph.tensor(tensor_of(norm, "residual")).name == "x");
+  CHECK(graph.tensor(tensor_of(op_named(graph, "add2"), "y")).name == "x");
 }
 
 TEST_CASE("a residual that is still needed as it was keeps its add", "[ir][passes]") {
@@ -97,8 +97,8 @@ TEST_CASE("a residual that is still needed as it was keeps its add", "[ir][passe
   const Graph graph = fuse_elementwise(onnx_like(true));
   const Op& norm = op_named(graph, "norm");
   REQUIRE(graph.ops().size() == 3);
-  CHECK(graph.tensor(*operand_of(norm, "residual")).name == "branch");
-  CHECK(graph.tensor(*operand_of(op_named(graph, "add2"), "y")).name == "x");
+  CHECK(graph.tensor(tensor_of(norm, "residual")).name == "branch");
+  CHECK(graph.tensor(tensor_of(op_named(graph, "add2"), "y")).name == "x");
 }
 
 }  // namespace mansard::ir

@@ -55,7 +55,7 @@ TEST_CASE("a common prefix is stored and read once, at the same FLOP", "[ir][pas
   const Graph graph = with({.prefix = 1000});
   CHECK(flops(graph, decode(64, 1500)) == flops(plain, decode(64, 1500)));
   // 1000 tokens once and 500 for each of 64 sequences.
-  CHECK(exact(kv_bytes(graph), decode(64, 1500)) == std::to_string(131072LL * (1000 + 64 * 500)));
+  CHECK(exact(kv_bytes(graph), decode(64, 1500)) == std::to_string(131072LL * (1000 + 64LL * 500)));
   const auto read = [](const Graph& g) {
     std::int64_t bytes = 0;
     for (const Op& op : g.ops()) {
@@ -67,7 +67,7 @@ TEST_CASE("a common prefix is stored and read once, at the same FLOP", "[ir][pas
     return bytes;
   };
   CHECK(read(plain) == 64LL * 1500 * 4096);
-  CHECK(read(graph) == (1000LL + 64 * 500) * 4096);
+  CHECK(read(graph) == (1000 + 64LL * 500) * 4096);
 }
 
 TEST_CASE("a prefix longer than the past is the past", "[ir][passes]") {

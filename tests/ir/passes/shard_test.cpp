@@ -47,7 +47,7 @@ TEST_CASE("the ranks of tensor parallelism together do the FLOP of the whole", "
 TEST_CASE("each rank holds its share of weights and cache", "[ir][passes]") {
   const Graph rank = sharded(kLlama31_8b, {.tp = 8});
   // Everything but the norm gains (65 x 4096) is divided.
-  const std::int64_t gains = 65 * 4096;
+  const std::int64_t gains = 65LL * 4096;
   CHECK(std::stoll(exact(weight_bytes(rank))) == 2 * ((8030261248 - gains) / 8 + gains));
   CHECK(exact(kv_bytes_per_token(rank), decode(1, 2048)) == std::to_string(131072 / 8));
 }
@@ -180,7 +180,7 @@ TEST_CASE("replicas share the batch", "[ir][passes]") {
 TEST_CASE("without expert parallelism experts are split in width", "[ir][passes]") {
   const Graph rank = sharded(kMixtral, {.tp = 4});
   CHECK(4 * flops(rank, decode(3, 100)) ==
-        flops(llama(kMixtral), decode(3, 100)) + 3 * 32 * 2 * 3LL * 4096 * 8);  // the router
+        flops(llama(kMixtral), decode(3, 100)) + 3LL * 32 * 2 * 3 * 4096 * 8);  // the router
   CHECK(exact(rank.elements(tensor_named(rank, "experts.gate_up.weight"))) ==
         std::to_string(8LL * 4096 * 2 * 14336 / 4));
   CHECK(exact(rank.elements(tensor_named(rank, "experts.down.weight"))) ==
