@@ -1,5 +1,6 @@
 #include "model/calibration.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -40,6 +41,17 @@ std::vector<std::string> paths_of(std::string_view section, std::string_view var
   }
   paths.push_back(fmt::format("{}.{}", section, parameter));
   return paths;
+}
+
+/// The first of these paths that has a value.
+template <typename Map>
+std::optional<Parameter> first_of(const Map& parameters, std::span<const std::string> paths) {
+  for (const std::string& path : paths) {
+    if (const auto found = parameters.find(path); found != parameters.end()) {
+      return found->second;
+    }
+  }
+  return std::nullopt;
 }
 
 /// "9.0" and "90" as 90; 0 if it is neither.
@@ -183,6 +195,7 @@ Result<Calibration> Calibration::of(const hardware::Machine& machine) {
     auto result = read(*document);
     if (result) {
       result->set_family(machine);
+      result->void_changed_tiers(machine);
     }
     if (result && candidate != machine.name) {
       result->notes.push_back(
@@ -211,34 +224,66 @@ std::vector<std::string> Calibration::implementations() const {
   return result;
 }
 
-std::optional<Parameter> Calibration::find(std::string_view implementation,
-                                           std::string_view section, std::string_view variant,
-                                           std::string_view parameter) const {
-  const std::vector<std::string> paths = paths_of(section, variant, parameter);
-  const auto look_in = [&](const Parameters& parameters) -> std::optional<Parameter> {
-    for (const std::string& path : paths) {
-      if (const auto found = parameters.find(path); found != parameters.end()) {
-        return found->second;
-      }
-    }
-    return std::nullopt;
-  };
+std::optional<Parameter> Calibration::find_fitted(std::string_view implementation,
+                                                  std::string_view section,
+                                                  std::span<const std::string> paths) const {
   const auto usual = usual_.find(section);
   const std::string_view usually = usual == usual_.end() ? std::string_view() : usual->second;
   const std::string_view first = implementation.empty() ? usually : implementation;
   for (const std::string_view name : {first, usually, std::string_view()}) {
     if (const auto found = by_implementation_.find(name); found != by_implementation_.end()) {
-      if (auto result = look_in(found->second)) {
+      if (auto result = first_of(found->second, paths)) {
         return result;
       }
     }
   }
+  return std::nullopt;
+}
+
+std::optional<Parameter> Calibration::find_structural(std::span<const std::string> paths) const {
   if (const auto family = families_.find(family_); family != families_.end()) {
-    if (auto result = look_in(family->second)) {
+    if (auto result = first_of(family->second, paths)) {
       return result;
     }
   }
-  return look_in(defaults_);
+  return first_of(defaults_, paths);
+}
+
+std::optional<Parameter> Calibration::find(std::string_view implementation,
+                                           std::string_view section, std::string_view variant,
+                                           std::string_view parameter) const {
+  const std::vector<std::string> paths = paths_of(section, variant, parameter);
+  const auto is_void = [&](FittedTier tier) { return rests_on(section, parameter, tier); };
+  const auto fitted = find_fitted(implementation, section, paths);
+  if (fitted && std::ranges::none_of(void_, is_void)) {
+    return fitted;
+  }
+  const auto structural = find_structural(paths);
+  if (!structural && has_substitute(parameter)) {
+    return std::nullopt;
+  }
+  const bool wider =
+      fitted && structural && is_interval(parameter) && fitted->value > structural->value;
+  return structural && !wider ? structural : fitted;
+}
+
+void Calibration::void_tier(const hardware::Machine& machine, const hardware::Tier& tier) {
+  const auto role = fitted_tier(machine, tier);
+  if (!role || !calibrated() || !void_.insert(*role).second) {
+    return;
+  }
+  notes.push_back(
+      fmt::format("{} is not the one the calibration of {} was fitted on: its utilisations are "
+                  "void, structural defaults stand in and intervals are as wide as theirs",
+                  tier.name, name));
+}
+
+void Calibration::void_changed_tiers(const hardware::Machine& machine) {
+  for (const hardware::Tier& tier : machine.tiers) {
+    if (is_speed_changed(machine, tier)) {
+      void_tier(machine, tier);
+    }
+  }
 }
 
 void Calibration::set_family(const hardware::Machine& machine) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "hardware/machine.hpp"
 #include "ir/expr.hpp"
 #include "ir/expr_eval.hpp"
+#include "model/fitted_tier.hpp"
 #include "support/document.hpp"
 #include "support/result.hpp"
 
@@ -59,6 +61,11 @@ class Calibration {
   /// Whether the fit saw the measurement of that hash (validate::row_hash).
   [[nodiscard]] bool saw(std::uint64_t row) const { return fitted_rows_.contains(row); }
   [[nodiscard]] std::vector<std::string> implementations() const;
+  /// Makes void what was fitted to tiers whose speed a change of the machine touched: structural
+  /// defaults stand in, intervals are at least as wide as theirs, and `notes` says so.
+  void void_changed_tiers(const hardware::Machine& machine);
+  /// The same for one tier, because a sweep changes it.
+  void void_tier(const hardware::Machine& machine, const hardware::Tier& tier);
   /// Chooses the family of a machine: the newest that is not newer than it, by compute capability.
   void set_family(const hardware::Machine& machine);
 
@@ -66,12 +73,17 @@ class Calibration {
   using Parameters = std::map<std::string, Parameter, std::less<>>;
   Diagnostics add(const Node& document);
   Diagnostics add_fitted_rows(const Node& fit);
+  [[nodiscard]] std::optional<Parameter> find_fitted(std::string_view implementation,
+                                                     std::string_view section,
+                                                     std::span<const std::string> paths) const;
+  [[nodiscard]] std::optional<Parameter> find_structural(std::span<const std::string> paths) const;
   std::map<std::string, Parameters, std::less<>> by_implementation_;  ///< "": of the machine.
   std::map<std::string, std::string, std::less<>> usual_;  ///< Section to implementation.
   Parameters defaults_;
   std::set<std::uint64_t> fitted_rows_;
   std::map<std::string, Parameters, std::less<>> families_;
   std::string family_;
+  std::set<FittedTier> void_;  ///< Tiers that are not those the fit saw.
 };
 
 /// Hands parameters to estimators as symbols of a pool ("cal.matmul.start") and remembers their

@@ -1,5 +1,7 @@
 #include "model/calibration.hpp"
 
+#include <string>
+
 #include <catch2/catch.hpp>
 
 #include "hardware/catalog.hpp"
@@ -61,6 +63,51 @@ TEST_CASE("a machine inherits its family's constants where it has none", "[calib
   CHECK(start(ampere, "", "bf16") == start(ada, "", "bf16"));
   CHECK(start(ampere, "", "bf16") != start(other, "", "bf16"));
   CHECK_FALSE(ampere.calibrated());
+}
+
+hardware::Machine changed(const std::string& path, const std::string& text) {
+  auto result = hardware::load_machine("h200-sxm", {}, {{path, text}});
+  REQUIRE(result.has_value());
+  return *result;
+}
+
+Calibration of(const hardware::Machine& machine) {
+  auto result = Calibration::of(machine);
+  REQUIRE(result.has_value());
+  return *result;
+}
+
+double value(const Calibration& calibration, const std::string& section, const std::string& name) {
+  const auto found = calibration.find("", section, "", name);
+  REQUIRE(found.has_value());
+  return found->value;
+}
+
+TEST_CASE("a change of a memory's speed voids what was fitted to it, and says so",
+          "[calibration]") {
+  const Calibration measured = of(changed("power.cap", "600 W"));
+  const Calibration what_if = of(changed("hbm.bandwidth", "8 TB/s"));
+  CHECK(measured.notes.empty());
+  REQUIRE(what_if.notes.size() == 1);
+  CHECK(what_if.notes[0].find("hbm") == 0);
+  CHECK(value(what_if, "matmul", "main") != value(measured, "matmul", "main"));
+  CHECK(value(what_if, "matmul", "matrix") == value(measured, "matmul", "matrix"));
+  CHECK(value(what_if, "collective", "start") == value(measured, "collective", "start"));
+  for (const std::string section : {"rows", "matmul", "grouped_matmul"}) {
+    CHECK(value(what_if, section, "interval.low") >= value(measured, section, "interval.low"));
+  }
+}
+
+TEST_CASE("more of the same memory keeps its calibration", "[calibration]") {
+  CHECK(of(changed("hbm.capacity", "282 GB")).notes.empty());
+  CHECK(of(changed("l2.capacity", "100 MiB")).notes.size() == 1);
+}
+
+TEST_CASE("a change of a link voids what collectives were fitted to", "[calibration]") {
+  const Calibration what_if = of(changed("nvlink.bandwidth", "*2"));
+  const Calibration none = of(changed("power.cap", "600 W"));
+  CHECK(value(what_if, "matmul", "main") == value(none, "matmul", "main"));
+  CHECK(what_if.notes.size() == 1);
 }
 
 }  // namespace
