@@ -93,15 +93,33 @@ Result<ir::Typed<BytesPerSecond>> Capacities::main_bandwidth() const {
   return link_bandwidth("main");
 }
 
+const hardware::Tier* Capacities::cache() const {
+  for (const hardware::Tier& tier : machine_.tiers) {
+    if (tier.scope == hardware::TierScope::kDevice && !tier.main) {
+      return &tier;
+    }
+  }
+  return nullptr;
+}
+
+Expr Capacities::cache_figure(std::string_view name) const {
+  return cache() == nullptr ? Expr() : known(fmt::format("{}.{}", cache()->name, name));
+}
+
 std::optional<ir::Typed<BytesPerSecond>> Capacities::cache_bandwidth() const {
-  if (const Expr bandwidth = known("l2.bandwidth")) {
+  if (const Expr bandwidth = cache_figure("bandwidth")) {
     return ir::Typed<BytesPerSecond>(bandwidth);
   }
   return std::nullopt;
 }
 
+Expr Capacities::known_cache_capacity() const {
+  const hardware::Tier* last = machine_.last_level();
+  return last == nullptr ? Expr() : known(last->name + ".capacity");
+}
+
 Expr Capacities::cache_capacity() const {
-  const Expr capacity = known("l2.capacity");
+  const Expr capacity = known_cache_capacity();
   return capacity ? capacity : pool_.constant(0, kByte);
 }
 

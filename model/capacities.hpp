@@ -35,8 +35,15 @@ class Capacities {
   [[nodiscard]] Result<Rate> elementwise(const ir::Dtype& dtype) const;
 
   [[nodiscard]] Result<ir::Typed<BytesPerSecond>> main_bandwidth() const;
-  /// Bandwidth of the last-level cache where the machine file states an upper limit.
+  /// The cache of the whole device that is nearest to its processors (L2, a TPU's vmem), which all
+  /// operands pass; nullptr if the machine file has none.
+  [[nodiscard]] const hardware::Tier* cache() const;
+  /// A figure of `cache()` where it is known: "bandwidth", "measured_bandwidth".
+  [[nodiscard]] ir::Expr cache_figure(std::string_view name) const;
+  /// Bandwidth of `cache()` where the machine file states an upper limit.
   [[nodiscard]] std::optional<ir::Typed<BytesPerSecond>> cache_bandwidth() const;
+  /// Capacity of the last-level cache (of an MI300X the one beside the memory), if it is known.
+  [[nodiscard]] ir::Expr known_cache_capacity() const;
   /// Capacity of the last-level cache; 0 where there is none.
   [[nodiscard]] ir::Expr cache_capacity() const;
   [[nodiscard]] Result<ir::Typed<BytesPerSecond>> link_bandwidth(const std::string& tier) const;

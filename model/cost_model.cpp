@@ -101,18 +101,21 @@ class Builder {
   void add_bound(const ir::Op& op, OpCost& cost) {
     const std::optional<Rate>& rate = cost.rate;
     const Demand& demand = cost.demand;
-    add_term(cost, machine_.main().name, demand.main_least / main_, kMainMetric);
-    if (const auto cache = capacities_.cache_bandwidth()) {
-      add_term(cost, "l2", demand.bytes_least / *cache, kCacheMetric);
+    add_term(cost, machine_.main().name, demand.main_least / main_, kMainMetric,
+             Demanded::kMainBytes);
+    if (const auto bandwidth = capacities_.cache_bandwidth()) {
+      add_term(cost, capacities_.cache()->name, demand.bytes_least / *bandwidth, kCacheMetric,
+               Demanded::kCacheBytes);
     }
     if (rate) {
       add_term(cost, rate->field, demand.flops / rate->peak,
-               rate->field.starts_with("matrix") ? kMatrixMetric : kVectorMetric);
+               rate->field.starts_with("matrix") ? kMatrixMetric : kVectorMetric, Demanded::kWork);
     }
     if (op.def->vector_flops) {
       const ir::Dtype& type = *graph_->tensor(*op.operands[0]).dtype;
       if (auto vector = capacities_.elementwise(type)) {
-        add_term(cost, vector->field, demand.vector_flops / vector->peak, kVectorMetric);
+        add_term(cost, vector->field, demand.vector_flops / vector->peak, kVectorMetric,
+                 Demanded::kWork);
       } else {
         note_errors(std::move(vector.error()));
       }
@@ -131,15 +134,15 @@ class Builder {
     const std::string name = tier == op.attributes.end() ? "nvlink" : tier->second;
     auto link = capacities_.link_bandwidth(name);
     if (link) {
-      add_term(cost, name, cost.demand.link_bytes / *link, kLinkMetric);
+      add_term(cost, name, cost.demand.link_bytes / *link, kLinkMetric, Demanded::kLinkBytes);
     } else {
       note_errors(std::move(link.error()));
     }
   }
 
   static void add_term(OpCost& cost, std::string resource, Typed<Seconds> time,
-                       std::string_view metric) {
-    cost.bound_terms.push_back({std::move(resource), time, std::string(metric)});
+                       std::string_view metric, Demanded demanded) {
+    cost.bound_terms.push_back({std::move(resource), time, std::string(metric), demanded});
   }
 
   void add_estimate(const OpContext& context, OpCost& cost) {

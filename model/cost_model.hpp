@@ -36,12 +36,16 @@ struct CostOptions {
   DemandOptions demand;
 };
 
+/// The demand that a term of the bound divides by a capacity.
+enum class Demanded { kMainBytes, kCacheBytes, kWork, kLinkBytes };
+
 /// A named piece of a time: what takes it ("hbm", "l2", "matrix.bf16", "vector.fp32", "nvlink",
 /// "launch") and how long.
 struct Term {
   std::string resource;
   Typed<Seconds> time;
   std::string metric;  ///< The Nsight Compute metric that shows this resource's use.
+  Demanded demanded = Demanded::kWork;  ///< Of terms of the bound.
 };
 
 /// One op on the machine, per execution.

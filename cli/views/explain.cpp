@@ -94,7 +94,7 @@ class Explainer {
     const OpCost& op = cost_.ops[index];
     const OpPrediction& p = prediction_.ops[index];
     const ir::Op& node = cost_.graph->op(op.demand.op);
-    const std::vector<Load> terms = loads(op, main_, values_);
+    const std::vector<Load> terms = loads(op, values_);
     std::string text = fmt::format("{}: {} x {:.0f}, {} of the step, bound by {}\n", p.name, p.kind,
                                    p.count, percent(share(p, prediction_)), p.binding);
     text += line("dims", dims(node));

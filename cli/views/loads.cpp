@@ -19,20 +19,20 @@ bool is_rate(const std::string& resource) {
   return resource.starts_with("matrix.") || resource.starts_with("vector.");
 }
 
-Asked asked(const OpCost& op, const std::string& resource, const std::string& main,
-            bool contraction) {
+Asked asked(const OpCost& op, model::Demanded demanded, bool contraction) {
   const model::Demand& demand = op.demand;
-  if (resource == main) {
-    return {demand.main_least.expr(), demand.main_bytes.expr()};
+  switch (demanded) {
+    case model::Demanded::kMainBytes:
+      return {demand.main_least.expr(), demand.main_bytes.expr()};
+    case model::Demanded::kCacheBytes:
+      return {demand.bytes_least.expr(), demand.bytes.expr()};
+    case model::Demanded::kLinkBytes:
+      return {demand.link_bytes.expr(), demand.link_bytes.expr()};
+    case model::Demanded::kWork:
+      break;
   }
-  if (resource == "l2") {
-    return {demand.bytes_least.expr(), demand.bytes.expr()};
-  }
-  if (is_rate(resource)) {
-    const ir::Expr work = contraction ? demand.flops.expr() : demand.vector_flops.expr();
-    return {work, work};
-  }
-  return {demand.link_bytes.expr(), demand.link_bytes.expr()};
+  const ir::Expr work = contraction ? demand.flops.expr() : demand.vector_flops.expr();
+  return {work, work};
 }
 
 const Term* binding(const OpCost& op, const ir::Bindings& bindings) {
@@ -50,12 +50,12 @@ const Term* binding(const OpCost& op, const ir::Bindings& bindings) {
 
 }  // namespace
 
-std::vector<Load> loads(const OpCost& op, const std::string& main, const ir::Bindings& bindings) {
+std::vector<Load> loads(const OpCost& op, const ir::Bindings& bindings) {
   std::vector<Load> result;
   bool contraction = op.rate.has_value();
   for (const Term& term : op.bound_terms) {
     const bool is_contraction = contraction && term.resource == op.rate->field;
-    const Asked demand = asked(op, term.resource, main, is_contraction);
+    const Asked demand = asked(op, term.demanded, is_contraction);
     contraction = contraction && !is_contraction;
     const double seconds = ir::value(term.time.expr(), bindings);
     if (seconds > 0 && demand.least) {

@@ -23,8 +23,7 @@ struct Load {
 
 /// Terms that ask for nothing are left out; the greatest is first, the others in the order of the
 /// model.
-[[nodiscard]] std::vector<Load> loads(const model::OpCost& op, const std::string& main,
-                                      const ir::Bindings& bindings);
+[[nodiscard]] std::vector<Load> loads(const model::OpCost& op, const ir::Bindings& bindings);
 
 /// The path of a figure of the machine that is this resource's capacity: "hbm.bandwidth",
 /// "matrix.bf16".

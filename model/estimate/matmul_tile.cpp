@@ -141,7 +141,7 @@ class Tiling {
 
   Expr moved_bytes() const {
     const Expr local = shape_.inputs + shape_.outputs;
-    const Expr capacity = context_.capacities.known("l2.capacity");
+    const Expr capacity = context_.capacities.known_cache_capacity();
     const Expr miss = capacity ? share(2 * local / capacity - 1) : one();
     return shape_.weights + miss * shape_.inputs +
            ir::max(miss, parameter("write_back")) * shape_.outputs;
@@ -161,7 +161,7 @@ class Tiling {
   /// Rate at which the last-level cache feeds one processor: in bytes per clock where it was
   /// fitted, else a share of the cache's bandwidth.
   Expr feed_rate() const {
-    const Expr cache = context_.capacities.known("l2.measured_bandwidth");
+    const Expr cache = context_.capacities.cache_figure("measured_bandwidth");
     if (!context_.parameters.has("matmul", variant_, "feed") && cache) {
       return parameter("feed_share") * cache / chip_.sms;
     }

@@ -55,7 +55,7 @@ Typed<Seconds> traffic_time(const OpContext& context) {
   const Expr bytes = context.demand.bytes.expr();
   const Expr main = context.main.expr();
   Expr per_byte = 1 / (context.parameter("main") * main);
-  if (const auto chip = chip_of(context); chip && context.capacities.known("l2.capacity")) {
+  if (const auto chip = chip_of(context); chip && context.capacities.known_cache_capacity()) {
     const Expr capacity = context.capacities.cache_capacity();
     const Expr from = context.parameter("cache_from") * capacity;
     const Expr to = context.parameter("cache_to") * capacity;

@@ -124,7 +124,11 @@ std::vector<Roofline::Slope> slopes(const Machine& machine) {
     }
   };
   add(machine.main().name);
-  add("l2");
+  for (const hardware::Tier& tier : machine.tiers) {
+    if (tier.scope == hardware::TierScope::kDevice && !tier.main) {
+      add(tier.name);
+    }
+  }
   return result;
 }
 
