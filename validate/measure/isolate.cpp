@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,12 +51,17 @@ class SharedBoard {
 [[noreturn]] void run_child(SharedBoard& board, int first, int count,
                             const std::function<Outcome(int)>& run,
                             const std::function<bool()>& enough) {
+  // Nobody is left to tell when the parent is killed.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int job = first; job < count && !enough(); ++job) {
     board->job = job;
     const Outcome outcome = run(job);
     board->done += outcome == Outcome::kDone ? 1 : 0;
     board->skipped += outcome == Outcome::kSkipped ? 1 : 0;
-    board->failed += outcome == Outcome::kFailed ? 1 : 0;
+    board->failed += outcome == Outcome::kFailed || outcome == Outcome::kHopeless ? 1 : 0;
+    if (outcome == Outcome::kHopeless) {
+      break;
+    }
     if (outcome == Outcome::kProcessLost) {
       std::fflush(nullptr);
       _exit(kExitLost);

@@ -6,8 +6,9 @@
 
 namespace mansard::measure {
 
-/// How a job ended, as the child tells its parent.
-enum class Outcome { kDone, kSkipped, kFailed, kProcessLost };
+/// How a job ended, as the child tells its parent: kProcessLost asks for a new child, kHopeless
+/// says that no job can run.
+enum class Outcome { kDone, kSkipped, kFailed, kProcessLost, kHopeless };
 
 struct Tally {
   int done = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -120,6 +122,36 @@ Rows arbitrary_matmuls() {
   return rows;
 }
 
+/// Few rows in the formats whose kernels differ most there.
+Rows small_row_matmuls() {
+  Rows rows;
+  for (const std::string_view dtype : {"fp16", "tf32", "fp32", "int8"}) {
+    for (const std::int64_t m : {2, 4, 8, 16, 64, 128}) {
+      for (const int index : {0, 1, 2}) {
+        add_linears(rows, kModels[index], dtype, m);
+      }
+    }
+  }
+  return rows;
+}
+
+/// A linear layer whose inner or outer dimension is off a multiple of 8 by 1, 2 or 4.
+Rows unaligned_linears() {
+  constexpr std::int64_t kHidden = 4096;
+  Rows rows;
+  for (const std::string_view dtype : {"bf16", "fp16"}) {
+    for (const std::int64_t m : {1, 16, 256, 4096}) {
+      for (const std::int64_t n : {kHidden, std::int64_t{14336}}) {
+        for (const std::int64_t off : {1, 2, 4}) {
+          rows.push_back(matmul(dtype, "unaligned-k", m, n, kHidden + off));
+          rows.push_back(matmul(dtype, "unaligned-n", m, n + off, kHidden));
+        }
+      }
+    }
+  }
+  return rows;
+}
+
 Row attention(std::string_view phase, const Model& model, std::int64_t batch, std::int64_t q_len,
               std::int64_t kv_len, int causal) {
   Row row{{"op", "attention"}, {"dtype", "bf16"}, {"phase", phase}};
@@ -204,7 +236,7 @@ Rows row_ops() {
 
 Rows streams() {
   Rows rows;
-  for (std::int64_t elements = 1024; elements <= std::int64_t{1} << 30; elements *= 4) {
+  for (std::int64_t elements = 1024; elements <= std::int64_t{1} << 30; elements *= 2) {
     for (const std::string_view op : {"copy", "add", "triad", "fill"}) {
       rows.push_back(Row{{"op", op}, {"dtype", "bf16"}}.set("elements", elements));
     }
@@ -231,6 +263,18 @@ void shuffle(Rows& rows, Random& random) {
   }
 }
 
+std::vector<Rows> by_op(const Rows& rows) {
+  std::map<std::string, Rows, std::less<>> groups;
+  for (const Row& row : rows) {
+    groups[std::string(row.text("op"))].push_back(row);
+  }
+  std::vector<Rows> result;
+  for (auto& [op, group] : groups) {
+    result.push_back(std::move(group));
+  }
+  return result;
+}
+
 /// Each group spread evenly over the whole: the i-th of n comes at (i + 1/2) / n.
 Rows interleave(std::vector<Rows> groups) {
   constexpr std::uint64_t kSeed = 7;
@@ -254,8 +298,15 @@ Rows interleave(std::vector<Rows> groups) {
 }  // namespace
 
 std::vector<Row> default_ops() {
-  return interleave({model_matmuls(), arbitrary_matmuls(), attentions(), grouped_matmuls(),
-                     row_ops(), streams(), layers()});
+  std::vector<Rows> groups;
+  for (const Rows& rows :
+       {model_matmuls(), arbitrary_matmuls(), small_row_matmuls(), unaligned_linears(),
+        attentions(), grouped_matmuls(), row_ops(), streams(), layers()}) {
+    for (Rows& of_one_op : by_op(rows)) {
+      groups.push_back(std::move(of_one_op));
+    }
+  }
+  return interleave(std::move(groups));
 }
 
 }  // namespace mansard::measure

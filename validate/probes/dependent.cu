@@ -101,7 +101,6 @@ void probe_dependent(Lab& lab) {
   measure_op<Hfma2>(lab);
   measure_op<Dfma>(lab);
   measure_op<Imad>(lab);
-  measure_op<Iadd>(lab);
   measure_op<Lop>(lab);
   measure_op<Ex2>(lab);
   measure_op<Rsqrt>(lab);

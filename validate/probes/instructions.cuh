@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cuda_fp16.h>
 #include <string_view>
+
+#include <cuda_fp16.h>
 
 namespace mansard::measure {
 
-/// One instruction as a step x -> f(x) whose result the next step needs. `kOps`: operations of one lane; an FMA is two
-/// (FLOP for floating formats, integer operations otherwise).
+/// One instruction as a step x -> f(x) whose result the next step needs. `kOps`: operations of one
+/// lane; an FMA is two (FLOP for floating formats, integer operations otherwise).
 struct Ffma {
   using Value = float;
   static constexpr std::string_view kName = "ffma";
@@ -60,15 +61,6 @@ struct Imad {
   static constexpr double kOps = 2;
   __device__ static void step(Value& x) {
     asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(0x9e3779b1u), "r"(0x85ebca6bu));
-  }
-};
-struct Iadd {
-  using Value = std::uint32_t;
-  static constexpr std::string_view kName = "iadd3";
-  static constexpr std::string_view kDtype = "int32";
-  static constexpr double kOps = 1;
-  __device__ static void step(Value& x) {
-    asm volatile("add.u32 %0, %0, %1;" : "+r"(x) : "r"(0x85ebca6bu));
   }
 };
 struct Lop {

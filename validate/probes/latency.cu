@@ -32,16 +32,29 @@ __global__ void link_kernel(std::byte* base, const std::uint32_t* next, std::uin
   }
 }
 
+/// The next place of the chain; past the L1 where the L1 is not what is asked for.
+template <bool kPastL1>
+__device__ std::byte* follow(std::byte* at) {
+  std::byte* next = nullptr;
+  if constexpr (kPastL1) {
+    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(at) : "memory");
+  } else {
+    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(next) : "l"(at) : "memory");
+  }
+  return next;
+}
+
 /// One thread follows the chain.
+template <bool kPastL1>
 __global__ void chase_kernel(Cursor* cursor, int warm_up) {
   std::byte* at = cursor->at;
   for (int i = 0; i < warm_up; ++i) {
-    at = *reinterpret_cast<std::byte**>(at);
+    at = follow<kPastL1>(at);
   }
   const long long begin = clock64();
 #pragma unroll 16
   for (int i = 0; i < kSteps; ++i) {
-    at = *reinterpret_cast<std::byte**>(at);
+    at = follow<kPastL1>(at);
   }
   cursor->cycles = clock64() - begin;
   cursor->at = at;
@@ -74,16 +87,22 @@ void link(Lab& lab, const Chain& chain, std::uint32_t nodes, std::size_t stride,
   link_kernel<<<(nodes + 255) / 256, 256, 0, lab.stream()>>>(chain.base, chain.next, nodes, stride,
                                                              jitter);
   check_launch();
+  // The links were just written: what does not fit is to come from memory, not by chance from the
+  // L2.
+  if (nodes * stride > lab.device().l2_bytes && nodes > kWarmNodes) {
+    lab.flush_l2();
+  }
   lab.stream().wait();
 }
 
-/// Times one chain of `nodes`; value: cycles of a step; median_us: the whole step, launch excluded
-/// as far as kSteps drown it.
+/// Times one chain of `nodes`, past the L1 when they are one a page (`jitter` spreads them); value:
+/// cycles of a step; median_us: the whole step, launch excluded as far as kSteps drown it.
 void measure_chain(Lab& lab, Row row, const Chain& chain, std::uint32_t nodes, std::size_t stride,
                    std::size_t jitter) {
   if (!begin_row(lab, row)) {
     return;
   }
+  const bool by_pages = jitter != 0;
   link(lab, chain, nodes, stride, jitter);
   const int warm_up = nodes <= kWarmNodes ? static_cast<int>(nodes) : 0;
   constexpr int kTrials = 7;
@@ -93,7 +112,8 @@ void measure_chain(Lab& lab, Row row, const Chain& chain, std::uint32_t nodes, s
   const Event end;
   for (int trial = 0; trial <= kTrials; ++trial) {
     begin.record(lab.stream());
-    chase_kernel<<<1, 1, 0, lab.stream()>>>(chain.cursor, warm_up);
+    const auto kernel = by_pages ? chase_kernel<true> : chase_kernel<false>;
+    kernel<<<1, 1, 0, lab.stream()>>>(chain.cursor, warm_up);
     check_launch();
     end.record(lab.stream());
     const Cursor cursor = download(chain.cursor, 1, lab.stream()).front();

@@ -7,7 +7,8 @@
 
 namespace mansard::measure {
 
-/// One question to the machine. The rows that it records have `op` begin with the probe's name or say it.
+/// One question to the machine. The rows that it records have `op` begin with the probe's name or
+/// say it.
 struct Probe {
   std::string_view name;
   /// What is measured and its unit, for --list.
@@ -27,7 +28,8 @@ struct Rate {
   [[nodiscard]] static Rate teraops(double ops) { return {ops, 1e-6, "Top/s"}; }
 };
 
-/// `mansard-probes`, mode graph, and the machine; false when the row is there already or time is up.
+/// `mansard-probes`, mode graph, and the machine; false when the row is there already or time is
+/// up.
 [[nodiscard]] bool begin_row(const Lab& lab, Row& row);
 
 /// Times the subject and records its row with value = the rate. The row is skipped as in begin_row.
@@ -48,5 +50,6 @@ void probe_dependent(Lab& lab);
 void probe_host_copies(Lab& lab);
 void probe_collectives(Lab& lab);
 void probe_sustained(Lab& lab);
+void probe_energy(Lab& lab);
 
 }  // namespace mansard::measure

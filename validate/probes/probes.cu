@@ -35,6 +35,7 @@ constexpr Probe kProbes[] = {
     {"host_copies", "pinned copies to and from the host, and between GPUs (GB/s)",
      probe_host_copies},
     {"sustained", "a long matmul second by second: time, clock, power", probe_sustained},
+    {"energy", "joules of matmuls and streams repeated for seconds, idle power", probe_energy},
     {"collectives", "NCCL over all GPUs by bytes, two or more GPUs (GB/s of the message)",
      probe_collectives},
 };

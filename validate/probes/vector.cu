@@ -56,7 +56,6 @@ void probe_vector(Lab& lab) {
   measure_peak<Bfma2>(lab);
   measure_peak<Dfma>(lab);
   measure_peak<Imad>(lab);
-  measure_peak<Iadd>(lab);
   measure_peak<Lop>(lab);
   measure_peak<Ex2>(lab);
   measure_peak<Rsqrt>(lab);

@@ -69,7 +69,7 @@ __device__ std::uint64_t descriptor(std::uint32_t address) {
 __device__ std::uint32_t operand_bits(std::uint32_t seed) {
   std::uint32_t x = seed * 0x9e3779b1u;
   x ^= x >> 15;
-  return (x & 0x83ff83ffu) | 0x30003000u;
+  return (x & 0x87878787u) | 0x30303030u;
 }
 
 /// Two warpgroups of an SM, each with rows of its own, and the columns in common.

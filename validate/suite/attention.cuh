@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
+
 #include <cuda_bf16.h>
 
 #include "validate/suite/gpu/lab.cuh"
 
 namespace mansard::measure {
 
-/// q and o are [batch, q_heads, q_len, head_dim], k and v [batch, kv_heads, kv_len, head_dim]; the last of the queries
-/// sees every key, and with `causal` each earlier one fewer by one.
+/// q and o are [batch, q_heads, q_len, head_dim], k and v [batch, kv_heads, kv_len, head_dim]; the
+/// last of the queries sees every key, and with `causal` each earlier one fewer by one.
 struct AttentionShape {
   std::int64_t batch = 1;
   std::int64_t q_heads = 1;
@@ -35,7 +36,8 @@ struct AttentionTensors {
 /// Bytes of workspace that run_decode needs.
 [[nodiscard]] std::size_t decode_workspace(const AttentionShape& shape, int sms);
 
-/// One query a sequence; keys split over blocks and merged by a second kernel. head_dim 64 or 128, else Unsupported.
+/// One query a sequence; keys split over blocks and merged by a second kernel. head_dim 64 or 128,
+/// else Unsupported.
 void run_decode(const AttentionShape& shape, const AttentionTensors& tensors, void* workspace,
                 int sms, cudaStream_t stream);
 

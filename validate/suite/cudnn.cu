@@ -82,6 +82,17 @@ struct Api {
   int (*execute)(Handle, Descriptor, Descriptor) =
       library.symbol<int(Handle, Descriptor, Descriptor)>("cudnnBackendExecute");
   const char* (*words)(int) = library.symbol<const char*(int)>("cudnnGetErrorString");
+  void (*last_words)(char*, std::size_t) =
+      library.symbol<void(char*, std::size_t)>("cudnnGetLastErrorString");
+
+  /// What the library says of a failure.
+  [[nodiscard]] std::string describe(int status) const {
+    char text[512] = "";
+    if (last_words != nullptr) {
+      last_words(text, sizeof text);
+    }
+    return std::string(words != nullptr ? words(status) : "?") + " " + text;
+  }
 };
 
 const Api& api() {
@@ -94,8 +105,7 @@ const Api& api() {
 
 void check_cudnn(int status, std::source_location where = std::source_location::current()) {
   if (status != 0) {
-    throw DeviceError(std::string("cuDNN: ") + (api().words != nullptr ? api().words(status) : "?"),
-                      where);
+    throw DeviceError("cuDNN: " + api().describe(status), where);
   }
 }
 
@@ -177,7 +187,7 @@ struct CudnnAttention::Plan {
 
   static void require(int status) {
     if (status != 0) {
-      throw Unsupported(std::string("cuDNN does not take this attention: ") + api().words(status));
+      throw Unsupported("cuDNN does not take this attention: " + api().describe(status));
     }
   }
 

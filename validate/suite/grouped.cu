@@ -1,42 +1,15 @@
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <cuda_bf16.h>
 
+#include "validate/measure/routing.hpp"
 #include "validate/suite/gpu/environment.cuh"
 #include "validate/suite/matmul.cuh"
 #include "validate/suite/ops.cuh"
 
 namespace mansard::measure {
 namespace {
-
-/// Rows for each expert when `routed` rows go to the most deserving by weight 1 (uniform) or 1 /
-/// rank (zipf): whole numbers by the largest remainder, so the same on every run.
-std::vector<std::int64_t> spread_rows(std::int64_t experts, std::int64_t routed, bool zipf) {
-  double total = 0;
-  std::vector<double> due(experts);
-  for (std::int64_t e = 0; e < experts; ++e) {
-    total += due[e] = zipf ? 1.0 / static_cast<double>(e + 1) : 1.0;
-  }
-  std::vector<std::int64_t> rows(experts);
-  std::int64_t left = routed;
-  for (std::int64_t e = 0; e < experts; ++e) {
-    due[e] *= static_cast<double>(routed) / total;
-    rows[e] = static_cast<std::int64_t>(due[e]);
-    left -= rows[e];
-  }
-  for (; left > 0; --left) {
-    std::int64_t most = 0;
-    for (std::int64_t e = 1; e < experts; ++e) {
-      if (due[e] - static_cast<double>(rows[e]) > due[most] - static_cast<double>(rows[most])) {
-        most = e;
-      }
-    }
-    ++rows[most];
-  }
-  return rows;
-}
 
 struct Group {
   MatmulShape shape;
@@ -70,7 +43,9 @@ void measure_grouped_matmul(Lab& lab, const Row& row, bool) {
   const std::int64_t n = row.integer("n");
   const std::int64_t k = row.integer("k");
   const std::int64_t routed = row.integer("tokens") * row.integer("top_k");
-  const std::vector<std::int64_t> rows = spread_rows(experts, routed, row.text("spread") == "zipf");
+  const Spread spread = row.text("spread") == "zipf" ? Spread::kZipf : Spread::kUniform;
+  const std::vector<std::int64_t> rows =
+      rows_of_experts(experts, row.integer("tokens"), row.integer("top_k"), spread);
   const std::string implementation = "cublaslt-loop-" + cublaslt_name().substr(9);
   Row measured = row;
   measured.set("implementation", implementation)

@@ -21,8 +21,8 @@ struct MatmulShape {
 /// The element type of y: "bf16" for fp8, "int32" for int8, "fp32" for tf32, otherwise that of x.
 [[nodiscard]] std::string_view matmul_output(std::string_view dtype);
 
-/// One shape planned on cuBLASLt: the first algorithm of its heuristic with 32 MiB of workspace. Throws Unsupported when
-/// it has none, or when this program was built without cuBLASLt.
+/// One shape planned on cuBLASLt: the first algorithm of its heuristic with 32 MiB of workspace.
+/// Throws Unsupported when it has none, or when this program was built without cuBLASLt.
 class Matmul {
  public:
   /// `workspace` holds kWorkspaceBytes on the device and stays the caller's.
@@ -40,7 +40,8 @@ class Matmul {
   std::unique_ptr<Plan> plan_;
 };
 
-/// Compares a sample of y with products in double precision. Throws DeviceError with the worst element.
+/// Compares a sample of y with products in double precision. Throws DeviceError with the worst
+/// element.
 void check_matmul(const MatmulShape& shape, const void* x, const void* w, const void* y,
                   const Stream& stream);
 

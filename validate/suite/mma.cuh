@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+
 #include <cuda_bf16.h>
 
 namespace mansard::measure {
@@ -11,9 +12,9 @@ __device__ inline std::uint32_t pack_bf16(float low, float high) {
   return *reinterpret_cast<const std::uint32_t*>(&pair);
 }
 
-/// c[16,8] += a[16,16] . b[16,8] of a warp, in the fragments of mma.m16n8k16: with g = lane / 4 and t = lane % 4, c holds
-/// rows g, g, g + 8, g + 8 of columns 2t, 2t + 1; a the pairs (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8); b the
-/// pairs down column g from 2t and 2t + 8.
+/// c[16,8] += a[16,16] . b[16,8] of a warp, in the fragments of mma.m16n8k16: with g = lane / 4 and
+/// t = lane % 4, c holds rows g, g, g + 8, g + 8 of columns 2t, 2t + 1; a the pairs (g, 2t), (g +
+/// 8, 2t), (g, 2t + 8), (g + 8, 2t + 8); b the pairs down column g from 2t and 2t + 8.
 __device__ inline void mma_bf16(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                 std::uint32_t b1) {
   asm volatile(

@@ -11,8 +11,8 @@ namespace mansard::measure {
 
 /// A tensor of an op of ours.
 struct Operand {
-  /// Element type of random data; "index" for whole numbers below `limit`, "angle" for fp32 cosines and sines of rows
-  /// of `limit`.
+  /// Element type of random data; "index" for whole numbers below `limit`, "angle" for fp32 cosines
+  /// and sines of rows of `limit`.
   std::string_view dtype;
   std::size_t count = 0;
   enum class Role { kInput, kOutput, kInOut, kShared } role = Role::kInput;
@@ -22,7 +22,8 @@ struct Operand {
 /// Tensors as the host's reference sees them: one vector an operand, in float.
 using HostTensors = std::vector<std::vector<float>>;
 
-/// An op that kernels of this program run (`mansard-kernels`), as data: its operands, its launch, its reference.
+/// An op that kernels of this program run (`mansard-kernels`), as data: its operands, its launch,
+/// its reference.
 struct OwnOp {
   std::string_view name;
   /// What of a row decides the operands: `rows` and `cols`, or `elements`, and more.

@@ -3,8 +3,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "validate/suite/gpu/check.cuh"
 #include "validate/measure/row.hpp"
+#include "validate/suite/gpu/check.cuh"
 
 namespace mansard::measure {
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <cuda_runtime.h>
 #include <source_location>
 #include <stdexcept>
 #include <string>
+
+#include <cuda_runtime.h>
 
 namespace mansard::measure {
 
@@ -19,7 +20,8 @@ class DeviceError : public std::runtime_error {
 inline void check(cudaError_t error, std::source_location where = std::source_location::current()) {
   if (error != cudaSuccess) {
     cudaGetLastError();
-    throw DeviceError(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error), where);
+    throw DeviceError(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error),
+                      where);
   }
 }
 

@@ -6,8 +6,9 @@
 
 namespace mansard::measure {
 
-/// Writes DIR/manifest.json: device, driver, runtime and library versions, clock state, date; no serial number or UUID.
-/// Where it exists, it must be of the same device and driver: throws UsageError otherwise.
+/// Writes DIR/manifest.json: device, driver, runtime and library versions, clock state, date; no
+/// serial number or UUID. Where it exists, it must be of the same device and driver: throws
+/// UsageError otherwise.
 void write_manifest(const Options& options, const std::string& machine, const DeviceInfo& device,
                     const Nvml& nvml);
 

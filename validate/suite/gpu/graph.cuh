@@ -41,7 +41,8 @@ class Event {
 /// A recorded sequence of device work, ready to replay.
 class Graph {
  public:
-  /// Records what `work` enqueues on the stream. What it throws passes through, the stream usable again.
+  /// Records what `work` enqueues on the stream. What it throws passes through, the stream usable
+  /// again.
   Graph(cudaStream_t stream, const std::function<void(cudaStream_t)>& work);
   /// Takes over a graph built by hand.
   explicit Graph(cudaGraph_t graph);

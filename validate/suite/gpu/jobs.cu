@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 
 #include "validate/measure/isolate.hpp"
 #include "validate/suite/gpu/lab.cuh"
@@ -24,27 +25,34 @@ class Runner {
   /// In the child.
   Outcome run(int index) {
     const Job& job = jobs_[index];
-    say(index, "");
+    say(index);
+    if (!lab_ && !open_lab()) {
+      return Outcome::kHopeless;
+    }
     try {
-      if (!lab_) {
-        lab_ = std::make_unique<Lab>(options_, file_, columns_, budget_);
-      }
       return run(index, job);
     } catch (const Unsupported& reason) {
-      std::fprintf(stderr, "  skipped: %s\n", reason.what());
+      note(job.name, "skipped", reason.what());
       return Outcome::kSkipped;
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "  failed: %s: %s\n", job.name.c_str(), error.what());
+      note(job.name, "failed", error.what());
       return device_lost() ? Outcome::kProcessLost : Outcome::kFailed;
     }
   }
 
-  void lost(int index, const char* why) const {
-    std::fprintf(stderr, "  lost: %s: %s; going on with the next\n", jobs_[index].name.c_str(),
-                 why);
-  }
+  void lost(int index, const char* why) const { note(jobs_[index].name, "lost", why); }
 
  private:
+  bool open_lab() {
+    try {
+      lab_ = std::make_unique<Lab>(options_, file_, columns_, budget_);
+      return true;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "  cannot begin: %s\n", error.what());
+      return false;
+    }
+  }
+
   Outcome run(int index, const Job& job) {
     constexpr Seconds kMost{0.5};
     const int left = job.one_row ? static_cast<int>(jobs_.size()) - index : 1;
@@ -55,9 +63,16 @@ class Runner {
     return Outcome::kDone;
   }
 
-  void say(int index, const char* what) const {
-    std::fprintf(stderr, "[%d/%zu, %.0f s] %s%s\n", index + 1, jobs_.size(), budget_.used().count(),
-                 jobs_[index].name.c_str(), what);
+  /// On stderr, and a line of DIR/notes.txt.
+  void note(const std::string& job, const char* how, const char* why) const {
+    std::fprintf(stderr, "  %s: %s: %s\n", how, job.c_str(), why);
+    std::ofstream(options_.out / "notes.txt", std::ios::app)
+        << how << ": " << job << ": " << why << '\n';
+  }
+
+  void say(int index) const {
+    std::fprintf(stderr, "[%d/%zu, %.0f s] %s\n", index + 1, jobs_.size(), budget_.used().count(),
+                 jobs_[index].name.c_str());
   }
 
   Options options_;

@@ -90,7 +90,7 @@ void Lab::ramp_clocks() {
   const Seconds start = steady_now();
   while (steady_now() - start < kRamp) {
     for (int i = 0; i < 20; ++i) {
-      read_through(flush_, flush_bytes_, stream_);
+      flush_l2();
     }
     stream_.wait();
   }
@@ -136,13 +136,15 @@ std::vector<double> Lab::run_batch(const Graph& graph, const Subject& subject, i
   std::vector<Event> ends(trials);
   for (int i = 0; i < trials; ++i) {
     if (subject.rotation.flush) {
-      read_through(flush_, flush_bytes_, stream_);
+      flush_l2();
     }
     begins[i].record(stream_);
     graph.launch(stream_);
     ends[i].record(stream_);
   }
-  // The trials are under way: this is the state that they run in.
+  // Two thirds of the trials are over: this is the state that they run in, and no longer that of
+  // what ran before.
+  check(cudaEventSynchronize(begins[2 * trials / 3]));
   state = nvml_.sample();
   stream_.wait();
   std::vector<double> samples;

@@ -40,11 +40,13 @@ class Unsupported : public std::runtime_error {
 struct Rotation {
   /// Copies of the operands to allocate and use in turn.
   int sets = 1;
-  /// The copies together are smaller than three L2: empty it before each replay, and use each copy once.
+  /// The copies together are smaller than three L2: empty it before each replay, and use each copy
+  /// once.
   bool flush = false;
 };
 
-/// What is timed: `call(stream, turn)` enqueues one call on the operands of set `turn % rotation.sets`.
+/// What is timed: `call(stream, turn)` enqueues one call on the operands of set `turn %
+/// rotation.sets`.
 struct Subject {
   std::function<void(cudaStream_t, int)> call;
   Rotation rotation;
@@ -59,10 +61,12 @@ struct Timing {
   DeviceState state;
 };
 
-/// The bench: one device, its memory, the budget and the file of results. Every measurement goes through time().
+/// The bench: one device, its memory, the budget and the file of results. Every measurement goes
+/// through time().
 class Lab {
  public:
-  /// Checks the device (free memory, load of others), writes DIR/manifest.json and ramps the clocks.
+  /// Checks the device (free memory, load of others), writes DIR/manifest.json and ramps the
+  /// clocks.
   Lab(const Options& options, const std::string& file, std::span<const std::string_view> columns,
       Budget budget);
 
@@ -84,6 +88,8 @@ class Lab {
   }
   /// Cold operands of `bytes` together.
   [[nodiscard]] Rotation rotation(double bytes) const;
+  /// Enqueues reads of other data until nothing else is left in the L2.
+  void flush_l2() const { read_through(flush_, flush_bytes_, stream_); }
   /// Warm up, record a graph, take trials.
   [[nodiscard]] Timing time(const Subject& subject);
   /// Writes the row with its times and clocks, and says so on stderr.
@@ -122,8 +128,8 @@ struct Job {
   bool one_row = false;
 };
 
-/// Runs the jobs, each failure apart (see isolate.hpp), until the budget is spent. Says on stderr what failed, what was
-/// skipped and why. The program's exit code.
+/// Runs the jobs, each failure apart (see isolate.hpp), until the budget is spent. Says on stderr
+/// what failed, what was skipped and why. The program's exit code.
 [[nodiscard]] int run_jobs(const Options& options, const std::string& file,
                            std::span<const std::string_view> columns, const std::vector<Job>& jobs);
 

@@ -9,7 +9,8 @@
 
 namespace mansard::measure {
 
-/// One large device allocation from which an op's operands are cut, 256-byte aligned, and given back together.
+/// One large device allocation from which an op's operands are cut, 256-byte aligned, and given
+/// back together.
 class Arena {
  public:
   explicit Arena(std::size_t bytes);
@@ -44,11 +45,12 @@ template <typename T>
   return result;
 }
 
-/// Bytes of one element of fp64, fp32, tf32, bf16, fp16, fp8, int32, int8 and the like; throws UsageError on others.
+/// Bytes of one element of fp64, fp32, tf32, bf16, fp16, fp8, int32, int8 and the like; throws
+/// UsageError on others.
 [[nodiscard]] std::size_t element_bytes(std::string_view dtype);
 
-/// Fresh random data: floating formats as from a normal distribution of variance 1, whole ones uniform over the
-/// format's range. `seed` and the index decide each element.
+/// Fresh random data: floating formats as from a normal distribution of variance 1, whole ones
+/// uniform over the format's range. `seed` and the index decide each element.
 void fill_random(std::string_view dtype, void* data, std::size_t count, std::uint64_t seed,
                  cudaStream_t stream);
 /// Whole numbers in [0, limit).

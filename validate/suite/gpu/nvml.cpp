@@ -131,6 +131,16 @@ std::optional<double> Nvml::power_cap_w() const {
   return read(library_.symbol<ReadUnsigned>("nvmlDeviceGetEnforcedPowerLimit"), device_, 1e-3);
 }
 
+std::optional<double> Nvml::energy_j() const {
+  auto* const total =
+      library_.symbol<int(NvmlDevice, unsigned long long*)>("nvmlDeviceGetTotalEnergyConsumption");
+  unsigned long long millijoules = 0;
+  if (!found() || total == nullptr || total(device_, &millijoules) != 0) {
+    return std::nullopt;
+  }
+  return static_cast<double>(millijoules) * 1e-3;
+}
+
 std::optional<double> Nvml::utilization() const {
   auto* const rates =
       library_.symbol<int(NvmlDevice, Utilization*)>("nvmlDeviceGetUtilizationRates");

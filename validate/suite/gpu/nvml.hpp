@@ -30,6 +30,8 @@ class Nvml {
   /// Highest SM clock in MHz, power cap in W.
   [[nodiscard]] std::optional<double> max_sm_mhz() const;
   [[nodiscard]] std::optional<double> power_cap_w() const;
+  /// Joules since the driver was loaded; the counter steps every 20 to 100 ms.
+  [[nodiscard]] std::optional<double> energy_j() const;
   /// Percent of the last sample period in which a kernel ran: another's load when we run none.
   [[nodiscard]] std::optional<double> utilization() const;
 
