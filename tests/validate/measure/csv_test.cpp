@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include <catch2/catch.hpp>
+#include <unistd.h>
 
 namespace mansard::measure {
 namespace {
@@ -13,7 +14,9 @@ constexpr std::string_view kColumns[] = {"op", "m", "median_us", "source"};
 /// A folder of its own that goes with the test.
 class Folder {
  public:
-  Folder() : path_(std::filesystem::temp_directory_path() / "mansard-measure-csv-test") {
+  Folder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("mansard-measure-csv-test-" + std::to_string(getpid()))) {
     std::filesystem::remove_all(path_);
   }
   ~Folder() { std::filesystem::remove_all(path_); }
