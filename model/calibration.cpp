@@ -26,7 +26,7 @@ void read_parameters(const Node& mapping, std::map<std::string, Parameter, std::
       diagnostics.insert(diagnostics.end(), measure.error().begin(), measure.error().end());
       continue;
     }
-    out[entry.key] = Parameter{measure->value, measure->dimension};
+    out[entry.key] = Parameter{measure->value, measure->dimension, entry.key};
   }
 }
 
@@ -264,7 +264,16 @@ std::optional<Parameter> Calibration::find(std::string_view implementation,
   }
   const bool wider =
       fitted && structural && is_interval(parameter) && fitted->value > structural->value;
-  return structural && !wider ? structural : fitted;
+  auto result = structural && !wider ? structural : fitted;
+  if (result && fitted) {  // Other ops may still have the fitted value of that path.
+    result->path = fmt::format("{}.{}.{}", section, variant, parameter);
+  }
+  return result;
+}
+
+std::optional<Parameter> Calibration::structural(std::string_view path) const {
+  const std::string exact(path);
+  return find_structural({&exact, 1});
 }
 
 void Calibration::void_tier(const hardware::Machine& machine, const hardware::Tier& tier) {
@@ -316,7 +325,7 @@ ir::Expr Parameters::get(std::string_view section, std::string_view variant,
                                 describe(dimension), describe(found->dimension))});
     return pool_.constant(0, dimension);
   }
-  const std::string symbol = "cal." + path;
+  const std::string symbol = "cal." + found->path;
   bindings_.set(symbol, found->value);
   return pool_.symbol(symbol, dimension);
 }

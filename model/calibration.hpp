@@ -24,6 +24,8 @@ namespace mansard::model {
 struct Parameter {
   double value = 0;  ///< SI base units.
   Dimension dimension;
+  std::string path;  ///< Where it was found: "matmul.start" also where "matmul.bf16.start" was
+                     ///< asked for, so that ops which share a parameter share one symbol.
 };
 
 /// The parameters of a machine (hardware/calibrations/NAME.yaml), over the structural defaults that
@@ -54,6 +56,9 @@ class Calibration {
   [[nodiscard]] std::optional<Parameter> find(std::string_view implementation,
                                               std::string_view section, std::string_view variant,
                                               std::string_view parameter) const;
+  /// What a machine without a calibration has at exactly this path: of its family, else the
+  /// default.
+  [[nodiscard]] std::optional<Parameter> structural(std::string_view path) const;
   [[nodiscard]] bool calibrated() const { return !name.empty(); }
   /// Reads which rows an embedded calibration was fitted on (hardware/calibrations/rows/NAME.yaml):
   /// apart from the parameters, since only a validation asks.
@@ -86,8 +91,9 @@ class Calibration {
   std::set<FittedTier> void_;  ///< Tiers that are not those the fit saw.
 };
 
-/// Hands parameters to estimators as symbols of a pool ("cal.matmul.start") and remembers their
-/// values.
+/// Hands parameters to estimators as symbols of a pool, named by where they were found
+/// ("cal.matmul.start" for every type of operand that has no `start` of its own), and remembers
+/// their values.
 class Parameters {
  public:
   Parameters(const Calibration& calibration, std::string implementation, ir::ExprPool& pool)

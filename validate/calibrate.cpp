@@ -37,7 +37,9 @@ bool is_interval(std::string_view path) {
 
 /// Counts are not fitted, and neither are parameters that the estimate does not scale with.
 bool is_fitted(std::string_view path) {
-  constexpr std::string_view kCounts[] = {"launches", "calls", "least_", "most_", "stages", "line"};
+  constexpr std::string_view kCounts[] = {
+      "launches",           "calls", "least_",  "most_",    "min_stages", "line", "matmul.resident",
+      "unaligned.resident", "deep",  "reserve", "max_split"};
   return !is_interval(path) &&
          std::none_of(std::begin(kCounts), std::end(kCounts), [&](std::string_view word) {
            return path.find(word) != std::string_view::npos;
@@ -57,8 +59,9 @@ struct Sample {
 class Fitter {
  public:
   Fitter(std::string implementation, std::vector<const ir::Measurement*> rows,
-         std::map<std::string, ClassModel>& models, std::size_t folds)
-      : implementation_(std::move(implementation)) {
+         std::map<std::string, ClassModel>& models, const model::Calibration& start,
+         std::size_t folds)
+      : implementation_(std::move(implementation)), start_(start) {
     for (const ir::Measurement* row : rows) {
       ClassModel& model = models.at(case_key(*row));
       samples_.push_back({.row = row, .model = &model, .values = model.values(*row)});
@@ -154,7 +157,7 @@ class Fitter {
         kept.push_back(unknowns_[i]);
       } else {
         unknowns_[i].value = unknowns_[i].before;
-        result.parameters.push_back(unknowns_[i]);
+        add_unless_structural(unknowns_[i], result.parameters);
       }
     }
     for (Sample& sample : samples_) {
@@ -168,6 +171,15 @@ class Fitter {
       sample.unknowns = std::move(places);
     }
     unknowns_ = std::move(kept);
+  }
+
+  /// A value that every machine has unless a calibration says otherwise needs no mention.
+  void add_unless_structural(const FittedParameter& parameter,
+                             std::vector<FittedParameter>& out) const {
+    const auto structural = start_.structural(parameter.path);
+    if (!structural || structural->value != parameter.value) {
+      out.push_back(parameter);
+    }
   }
 
   [[nodiscard]] std::string refusal() {
@@ -298,11 +310,12 @@ class Fitter {
         interval.value = std::max(1.0, low ? 1 / at : at);
         interval.determined = true;
       }
-      result.intervals.push_back(interval);
+      add_unless_structural(interval, result.intervals);
     }
   }
 
   std::string implementation_;
+  const model::Calibration& start_;
   std::vector<Sample> samples_;
   std::vector<FittedParameter> unknowns_;
   std::map<std::string, double> intervals_;
@@ -362,7 +375,7 @@ Result<std::vector<ImplementationFit>> calibrate(const std::vector<ir::Measureme
       }
       usable.push_back(row);
     }
-    auto fit = Fitter(implementation, usable, models, options.folds).fit();
+    auto fit = Fitter(implementation, usable, models, start, options.folds).fit();
     if (fit) {
       result.push_back(std::move(*fit));
     } else {

@@ -7,6 +7,8 @@ namespace {
 
 using ir::Expr;
 
+constexpr double kSingleBits = 32;  ///< fp32 and tf32: a single row goes to the vector engine.
+
 MatmulShape shape_of(const OpContext& context) {
   return {.batch = context.dim("b"),
           .m = context.dim("m"),
@@ -28,20 +30,21 @@ OpEstimate untiled(const OpContext& context) {
           .launches = context.parameter("launches")};
 }
 
-/// Few rows of operands that no tensor copy can take: one pass over the weights on the vector
-/// engine.
-OpEstimate with_gemv(const OpContext& context, const MatmulShape& shape, OpEstimate tiled) {
-  const Expr rate = context.capacities.known("vector.fp32");
-  if (!rate) {
-    return tiled;
-  }
-  const Typed<Seconds> time(context.parameter("start", kSecond) +
-                            context.parameter("prologue", kSecond) +
-                            shape.weights / (context.parameter("main") * context.main.expr()) +
-                            context.demand.flops.expr() / (context.parameter("gemv") * rate));
-  tiled.time = min(tiled.time, time);
-  tiled.terms.push_back({"gemv", time, {}});
-  return tiled;
+/// One row: a pass over the weights on the vector engine, each output a chain over k.
+OpEstimate with_gemv(const OpContext& context, const MatmulShape& shape, std::string_view variant,
+                     const OpEstimate& tiled) {
+  const auto parameter = [&](std::string_view name, const Dimension& dimension = kNumber) {
+    return context.parameter_of(variant, name, dimension);
+  };
+  const Typed<Seconds> start(parameter("start", kSecond));
+  const Typed<Seconds> chain(shape.k * parameter("chain", kSecond));
+  const Typed<Seconds> memory(shape.weights / (parameter("main") * context.main.expr()));
+  OpEstimate pass{.time = start + max(chain, memory),
+                  .terms = {{"start", start, {}}, {"chain", chain, {}}, {"memory", memory, {}}},
+                  .launches = tiled.launches,
+                  .below = tiled.below,
+                  .above = tiled.above};
+  return choose(ir::less(shape.m, 2) * ir::less(pass.time.expr(), tiled.time.expr()), pass, tiled);
 }
 
 /// 1 if every row of every operand starts at a multiple of `bytes`.
@@ -68,7 +71,7 @@ OpEstimate aligned_matmul(const OpContext& context, const MatmulShape& shape, Ke
 OpEstimate unaligned_matmul(const OpContext& context, const MatmulShape& shape, KernelKind kind) {
   const auto of = [&](Alignment alignment) {
     kind.alignment = alignment;
-    return with_gemv(context, shape, tiled_matmul(context, shape, kind));
+    return with_gemv(context, shape, "gemv.unaligned", tiled_matmul(context, shape, kind));
   };
   return choose(is_aligned(context, shape, 4), of(Alignment::k4), of(Alignment::k2));
 }
@@ -85,6 +88,9 @@ OpEstimate matmul(const OpContext& context) {
   const Expr aligned = is_aligned(context, shape, 16);
   const bool surely = aligned.is_constant() && aligned.constant() != 0;
   OpEstimate best = aligned_matmul(context, shape, kind);
+  if (context.dtype("w").bits == kSingleBits) {
+    best = with_gemv(context, shape, "gemv", best);
+  }
   if (surely || !has_alignment_classes(kind.rate)) {
     return best;
   }

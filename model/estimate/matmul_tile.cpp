@@ -15,6 +15,7 @@ constexpr double kMostStages = 16;
 constexpr double kPartial = 4;      ///< Bytes of an fp32 partial sum.
 constexpr double kLeastTileN = 64;  ///< Tiles so narrow may be mostly padding.
 constexpr double kFewRows = 32;
+constexpr double kMostBlocks = 6;  ///< Of a processor, however small their tiles.
 constexpr double kPenalty =
     1e3;  ///< Seconds; a kernel not considered is taken only where all are not.
 
@@ -53,12 +54,16 @@ Expr near_norm(Expr a, Expr b) {
 class Tiling {
  public:
   Tiling(const OpContext& context, const MatmulShape& shape, const KernelKind& kind)
-      : context_(context), shape_(shape), chip_(kind.chip), rate_(kind.rate) {
+      : context_(context),
+        shape_(shape),
+        chip_(kind.chip),
+        rate_(kind.rate),
+        is_aligned_(kind.alignment == Alignment::k16) {
     variant_ = context.variant();
-    if (kind.is_batched) {
+    if (!is_aligned_) {
+      variant_ = kind.alignment == Alignment::k4 ? "unaligned.a4" : "unaligned.a2";
+    } else if (kind.is_batched) {
       variant_ += ".batched";
-    } else if (kind.alignment != Alignment::k16) {
-      variant_ += kind.alignment == Alignment::k4 ? ".a4" : ".a2";
     }
     element_ = context.pool().constant(context.dtype("a").bits / 8, kByte);
     least_m_ = least_tile_m(tile_table(context, kind));
@@ -89,8 +94,7 @@ class Tiling {
     Times t;
     const Expr waves = ir::ceil_div(tiles, chip_.sms);
     const Expr steps = ir::ceil_div(shape_.k, split * step_elements());
-    t.compute = waves * (steps * step_time(kernel) + parameter("prologue", kSecond) +
-                         parameter("epilogue", kSecond) * kernel.m * kernel.n);
+    t.compute = compute_time(kernel, tiles, steps);
     t.memory = memory_time(tiles);
     const Expr open = ir::min(
         parameter("exposed") + parameter("fill") * ir::min(stages(kernel) / (steps * waves), 1), 1);
@@ -118,11 +122,36 @@ class Tiling {
     return ir::min(filled, ir::max(ir::floor(depth() / kLeastSteps), 1));
   }
 
+  /// What a processor's blocks share of its engine and ports, or the chain of steps of blocks one
+  /// after another, whichever is longer.
+  Expr compute_time(const Kernel& kernel, Expr tiles, Expr steps) const {
+    const Expr waves = ir::ceil_div(tiles, chip_.sms);
+    const Expr rounds = ir::ceil_div(tiles, chip_.sms * blocks(kernel));
+    const Expr shared = step_time(kernel);
+    const Expr alone = ir::max(shared, parameter("tick", kSecond));
+    const Expr walk = walk_time(kernel);
+    const Expr epilogue = parameter("epilogue", kSecond) * kernel.m * kernel.n;
+    return ir::max(waves * (steps * (shared + walk) + epilogue),
+                   rounds * (steps * (alone + walk) + parameter("prologue", kSecond) + epilogue));
+  }
+
+  /// Blocks that a processor holds at once: as many as have room for their accumulators.
+  Expr blocks(const Kernel& kernel) const {
+    const Expr room = ir::floor(parameter("resident") / (kernel.m * kernel.n));
+    return ir::min(ir::max(room, 1), kMostBlocks);
+  }
+
+  /// Operand rows that a block loads. Copies of tensors fetch whole boxes, loads element by element
+  /// leave the padding out.
+  Expr loaded_rows(const Kernel& kernel) const {
+    return is_aligned_ ? kernel.rows : ir::min(kernel.m, shape_.m) + ir::min(kernel.n, shape_.n);
+  }
+
   Expr step_time(const Kernel& kernel) const {
     const Expr flops = 2 * kernel.m * kernel.n * step_elements() * context_.pool().unit(kFlop);
     const Expr mma = flops * chip_.sms / (parameter("matrix") * rate_.peak.expr());
-    const Expr feed = kernel.rows * line() / feed_rate();
-    return ir::max(near_norm(mma, feed), parameter("tick", kSecond)) + walk_time(kernel);
+    const Expr feed = loaded_rows(kernel) * line() / feed_rate();
+    return near_norm(mma, feed);
   }
 
   /// Page walks of a step: rows that all processors read at once beyond the reach of the address
@@ -222,6 +251,7 @@ class Tiling {
   MatmulShape shape_;
   Chip chip_;
   Rate rate_;
+  bool is_aligned_;
   std::string variant_;
   Expr element_;
   double least_m_ = 0;

@@ -17,10 +17,6 @@ implementations:
     matmul.tf32.matrix: 0.94816
     matmul.int8.matrix: 0.45113
     matmul.fp32.matrix: 0.76287
-    matmul.bf16.a4.matrix: 0.85
-    matmul.bf16.a2.matrix: 0.85
-    matmul.bf16.a2.feed: 6.916 B/clk
-    matmul.bf16.a4.feed: 13.832 B/clk
     matmul.feed: 68.333 B/clk
     matmul.fp32.feed: 21.374 B/clk
     matmul.int8.feed: 33.315 B/clk
@@ -28,8 +24,6 @@ implementations:
     matmul.fp32.tick: 100 ns
     matmul.prologue: 1.3021 us
     matmul.epilogue: 3.8846 ps
-    matmul.bf16.a4.epilogue: 465.84 ps
-    matmul.bf16.a2.epilogue: 741.01 ps
     matmul.main: 0.92467
     matmul.ramp: 0.53582 us
     matmul.exposed: 0.1983
@@ -38,15 +32,27 @@ implementations:
     matmul.reduce: 3.413 us
     matmul.reduce_rate: 4.3704
     matmul.clock_energy: 1.2 nJ/clk
-    matmul.bf16.a4.energy: 0.19216 pJ/FLOP
-    matmul.bf16.a2.energy: 0.19216 pJ/FLOP
     matmul.energy: 0.64054 pJ/FLOP
     matmul.fp8.energy: 0.23699 pJ/FLOP
     matmul.tf32.energy: 2.0191 pJ/FLOP
     matmul.int8.energy: 0.095831 pJ/FLOP
     matmul.fp32.energy: 2.5622 pJ/FLOP
     matmul.warm_up: 150 us
-    matmul.gemv: 0.11742
+    matmul.gemv.unaligned.start: 2.699 us
+    matmul.gemv.unaligned.main: 0.5543
+    matmul.gemv.unaligned.chain: 0.754 ns
+    matmul.unaligned.start: 1.108 us
+    matmul.unaligned.feed: 5.587 B/clk
+    matmul.unaligned.a4.feed: 11.97 B/clk
+    matmul.unaligned.tick: 0.3271 us
+    matmul.unaligned.prologue: 0.7466 us
+    matmul.unaligned.epilogue: 102.8 ps
+    matmul.unaligned.main: 0.3506
+    matmul.unaligned.ramp: 0 us
+    matmul.unaligned.fill: 0
+    matmul.unaligned.reduce: 2.139 us
+    matmul.unaligned.reduce_rate: 0.5198
+    matmul.unaligned.energy: 0.192 pJ/FLOP
     matmul.min_stages: 2
   cudnn:
     attention.decode.start: 2.978 us
