@@ -1,0 +1,53 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/options.hpp"
+#include "cli/trace/trace.hpp"
+#include "cli/views/trace_summary.hpp"
+#include "traces/dataset/schema.hpp"
+
+namespace mansard::cli {
+namespace {
+
+struct Options {
+  std::string dataset;
+  std::size_t rows = 20;
+  Format format = Format::kTable;
+};
+
+Outcome show(const Options& options) {
+  auto database = traces::open_dataset(options.dataset);
+  if (!database) {
+    return failed(database.error());
+  }
+  const auto summary = traces::summarise(**database);
+  if (!summary) {
+    return failed(summary.error());
+  }
+  switch (options.format) {
+    case Format::kJson:
+      return {.out = trace_summary_json(*summary)};
+    case Format::kCsv:
+      return {.out = trace_summary_csv(*summary)};
+    case Format::kTable:
+      break;
+  }
+  return {.out = trace_summary_table(*summary, options.rows)};
+}
+
+}  // namespace
+
+Run add_trace_show(CLI::App& verb) {
+  CLI::App* command =
+      verb.add_subcommand("show", "Where the time went: by kernel, by op, idle and why");
+  command->footer(R"(Example:
+  mansard trace show step.db --rows 40)");
+  auto options = std::make_shared<Options>();
+  command->add_option("DB", options->dataset, "A dataset of mansard trace import")->required();
+  command->add_option("--rows", options->rows, "Rows of each table")->type_name("N");
+  add_format_option(*command, options->format);
+  return [options] { return show(*options); };
+}
+
+}  // namespace mansard::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "traces/analysis/summary.hpp"
+
+/// Views of what a trace says. `mansard.trace/1`.
+namespace mansard::cli {
+
+/// At most `rows` kernels and ops, the greatest first.
+[[nodiscard]] std::string trace_summary_table(const traces::Summary& summary, std::size_t rows);
+[[nodiscard]] std::string trace_summary_json(const traces::Summary& summary);
+/// One line a kernel name.
+[[nodiscard]] std::string trace_summary_csv(const traces::Summary& summary);
+
+}  // namespace mansard::cli

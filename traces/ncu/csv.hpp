@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mansard::traces {
+
+/// The fields of the record that begins at `at`, quotes resolved; moves `at` behind it. A quoted
+/// field may hold commas, doubled quotes and line ends.
+[[nodiscard]] std::vector<std::string> csv_record(std::string_view text, std::size_t& at);
+
+/// The line at `at` without its end; moves `at` behind it.
+[[nodiscard]] std::string_view text_line(std::string_view text, std::size_t& at);
+
+}  // namespace mansard::traces
