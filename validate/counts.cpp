@@ -35,7 +35,8 @@ double CountComparison::read_ratio() const {
 }
 
 double CountComparison::write_ratio() const {
-  return bytes_written > 0 ? counted.dram_written / bytes_written : 0;
+  constexpr double kLeast = 1e6;
+  return bytes_written >= kLeast ? counted.dram_written / bytes_written : 0;
 }
 
 Result<std::vector<CountClass>> compare_counts(const std::vector<ir::Measurement>& rows,

@@ -40,7 +40,8 @@ struct CountComparison {
   /// Counted over predicted FLOP: of the contractions where there are any, on the engine that ran
   /// them, otherwise elementwise; 0 where the op has none.
   [[nodiscard]] double flop_ratio() const;
-  /// Likewise of bytes; 0 where the op reads (writes) none.
+  /// Likewise of bytes; 0 where the op reads none, or writes less than a megabyte: what else leaves
+  /// the L2 meanwhile is more.
   [[nodiscard]] double read_ratio() const;
   [[nodiscard]] double write_ratio() const;
 };

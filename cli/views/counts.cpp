@@ -52,9 +52,10 @@ std::vector<double> write_ratios(const validate::CountClass& one) {
 
 std::string three(const std::vector<double>& values) {
   const Spread spread = spread_of(values);
-  return values.empty()
-             ? "-"
-             : fmt::format("{:.3f} [{:.3f}, {:.3f}]", spread.median, spread.low, spread.high);
+  if (values.size() < 2) {
+    return values.empty() ? "-" : fmt::format("{:.3f}", spread.median);
+  }
+  return fmt::format("{:.3f} [{:.2f}, {:.2f}]", spread.median, spread.low, spread.high);
 }
 
 std::string name_of(const validate::CountClass& one) {

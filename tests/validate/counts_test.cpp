@@ -62,7 +62,7 @@ TEST_CASE("an aligned matmul's FLOP and bytes are those that the counters see") 
   const auto rows =
       read_measurements(source("m.csv",
                                "machine,implementation,mode,op,dtype,m,n,k,median_us\n"
-                               "h200-sxm,cublaslt-13,graph,matmul,bf16,16,64,32,5\n"));
+                               "h200-sxm,cublaslt-13,graph,matmul,bf16,1024,1024,32,5\n"));
   const auto machine = hardware::load_machine("h200-sxm");
   const auto calibration = model::Calibration::defaults();
   REQUIRE(rows);
@@ -70,9 +70,9 @@ TEST_CASE("an aligned matmul's FLOP and bytes are those that the counters see") 
   REQUIRE(calibration);
   const Counted counted{.row = 1,
                         .kernels = 1,
-                        .tensor_flops = 2.0 * 16 * 64 * 32,
-                        .dram_read = 2.0 * (16 * 32 + 64 * 32),
-                        .dram_written = 2.0 * 16 * 64};
+                        .tensor_flops = 2.0 * 1024 * 1024 * 32,
+                        .dram_read = 2.0 * (1024 * 32 + 1024 * 32),
+                        .dram_written = 2.0 * 1024 * 1024};
   const auto classes = compare_counts(*rows, {counted}, *machine, *calibration, {});
   REQUIRE(classes);
   REQUIRE(classes->size() == 1);
