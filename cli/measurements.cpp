@@ -27,7 +27,7 @@ Result<std::vector<ir::Measurement>> read_measurement_files(const std::vector<st
   Diagnostics errors;
   for (const std::string& path : paths) {
     auto read = read_file(path)
-                    .and_then([](std::shared_ptr<const SourceFile> file) {
+                    .and_then([](const std::shared_ptr<const SourceFile>& file) {
                       return validate::read_measurements(file);
                     })
                     .and_then(with_manifest);

@@ -84,7 +84,7 @@ Diagnostic does_not_fit(const model::Prediction& p) {
               "{} needs {} per GPU (weights {}, KV {}, activations {}), {} has {} usable",
               p.model.name, format_measure(needed, kByte), format_measure(m.weight_bytes, kByte),
               format_measure(m.kv_bytes, kByte), format_measure(m.activation_bytes, kByte),
-              p.machine.name, format_measure(*m.capacity_bytes, kByte)),
+              p.machine.name, format_measure(m.capacity_bytes.value_or(0), kByte)),
           .label = hint};
 }
 
@@ -156,7 +156,7 @@ Result<Question> question_of(const Options& options) {
   if (!errors.empty()) {
     return failure(std::move(errors));
   }
-  return Question{std::move(*graph), std::move(*plan), *objective};
+  return Question{std::move(*graph), *plan, *objective};
 }
 
 Outcome shown(const std::vector<Answer>& answers, const Options& options) {
