@@ -19,6 +19,9 @@ using ir::Expr;
 Result<ir::Graph> graph_of(const ir::Measurement& row, const ValidateOptions& options) {
   if (row.op != "step") {
     const Case* found = find_case(row.op);
+    if (row.op == "kernel") {
+      return failure("unknown-op", "a kernel's time is compared by mansard kernel --launches");
+    }
     if (found == nullptr) {
       return failure("unknown-op", fmt::format("the model has no op for '{}'", row.op));
     }
