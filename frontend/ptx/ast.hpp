@@ -332,7 +332,7 @@ struct Module {
   std::shared_ptr<const SourceFile> source;
   Version version;
   Target target;
-  int address_size = 32;  ///< In bits; 64 only if .address_size says so.
+  int address_size = 64;  ///< In bits.
   bool has_address_size = false;
   std::vector<Variable> variables;  ///< Of the module and of every function.
   std::vector<Function> functions;  ///< A declaration and its definition are two.

@@ -200,6 +200,8 @@ std::optional<Constant> apply(char op, Constant left, Constant right) {
                   static_cast<std::int64_t>(*value)};
 }
 
+std::optional<Constant> read_float(std::string_view text);
+
 class ConstantParser {
  public:
   ConstantParser(TokenStream& tokens, Report& report) : tokens_(tokens), report_(report) {}
@@ -324,11 +326,24 @@ class ConstantParser {
     return value;
   }
 
+  /// `.5`: to the lexer a word behind a dot.
+  std::optional<Constant> fraction(const Token& digits) {
+    const std::optional<Constant> value = read_float("0." + std::string(digits.text));
+    if (!value) {
+      report_.error("ptx-constant", "malformed number " + describe(digits), digits.position,
+                    digits.end);
+    }
+    return value;
+  }
+
   std::optional<Constant> primary() {
     const Token& next = tokens_.peek();
     if (next.is_word("WARP_SZ")) {
       tokens_.take();
       return Constant{ConstantKind::kSigned, 32};
+    }
+    if (next.kind == TokenKind::kDot && next.text.front() >= '0' && next.text.front() <= '9') {
+      return fraction(tokens_.take());
     }
     if (next.kind != TokenKind::kInteger && next.kind != TokenKind::kFloat) {
       tokens_.expected("a constant");
@@ -368,6 +383,10 @@ std::optional<Constant> read_integer(std::string_view text) {
     const char prefix = text[1];
     base = prefix == 'x' || prefix == 'X' ? 16 : prefix == 'b' || prefix == 'B' ? 2 : 8;
     text.remove_prefix(base == 8 ? 1 : 2);
+  }
+  constexpr std::size_t kMostDigits = 16;
+  if (base == 16 && text.size() > kMostDigits) {
+    text.remove_prefix(text.size() - kMostDigits);  // As ptxas: the low 64 bits.
   }
   const std::optional<std::uint64_t> value = read_digits(text, base);
   if (!value) {

@@ -43,7 +43,7 @@ void Lexer::skip_blank() {
     const char c = text_[at_];
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
       ++at_;
-    } else if (c == '/' && peek(1) == '/') {
+    } else if (c == '#' || (c == '/' && peek(1) == '/')) {
       at_ = text_.find('\n', at_);
     } else if (c == '/' && peek(1) == '*') {
       const std::size_t close = text_.find("*/", at_ + 2);

@@ -12,6 +12,21 @@ namespace {
 
 constexpr std::size_t kDeepest = 100;
 
+/// Types that only instructions have: .bf16, .tf32, the formats of eight bits and less.
+bool is_register_type(Type type) {
+  switch (kind_of(type)) {
+    case TypeKind::kFloat:
+      return type == Type::kF16 || type == Type::kF32 || type == Type::kF64;
+    case TypeKind::kFloatPacked:
+      return type == Type::kF16x2;
+    case TypeKind::kUnsignedPacked:
+    case TypeKind::kSignedPacked:
+      return false;
+    default:
+      return bits_of(type) >= 8 || type == Type::kPred;
+  }
+}
+
 }  // namespace
 
 bool Parser::parse_alignment(std::uint32_t& alignment) {
@@ -74,6 +89,10 @@ bool Parser::parse_pointer(DeclarationHead& head) {
 bool Parser::parse_head_word(DeclarationHead& head) {
   const Token word = tokens_.take();
   if (const std::optional<Space> space = space_named(word.text)) {
+    if (head.space != Space::kGeneric) {
+      report_.error("ptx-space", "second state space of a declaration", word.position, word.end);
+      return false;
+    }
     head.space = *space;
     if (head.space == Space::kConst && tokens_.peek().is('[')) {
       tokens_.take();
@@ -180,6 +199,10 @@ bool Parser::parse_register(const DeclarationHead& head) {
   if (name.text.empty()) {
     return false;
   }
+  if (kind_of(head.type) == TypeKind::kOpaque || !is_register_type(head.type)) {
+    report_.error("ptx-type", fmt::format("no register is of type .{}", name_of(head.type)),
+                  name.position, name.end);
+  }
   RegisterDeclaration declaration = {name.text, 0, head.type, head.width, name.position};
   if (tokens_.accept('<')) {
     if (!parse_range(declaration.count)) {
@@ -221,6 +244,10 @@ bool Parser::parse_variable(const DeclarationHead& head, Linkage linkage) {
   if (name.text.empty()) {
     return false;
   }
+  if (kind_of(head.type) != TypeKind::kOpaque && !is_register_type(head.type)) {
+    report_.error("ptx-type", fmt::format("no variable is of type .{}", name_of(head.type)),
+                  name.position, name.end);
+  }
   Variable variable = variable_of(head, name);
   variable.linkage = linkage;
   if (tokens_.accept('<') && !parse_range(variable.count)) {
@@ -232,7 +259,7 @@ bool Parser::parse_variable(const DeclarationHead& head, Linkage linkage) {
   const auto id = static_cast<std::uint32_t>(module_.variables.size());
   const Entity* earlier = scopes_.find_innermost(name.text);
   const bool again =
-      earlier != nullptr && earlier->kind == EntityKind::kVariable &&
+      earlier != nullptr && earlier->kind == EntityKind::kVariable && linkage != Linkage::kNone &&
       (linkage == Linkage::kExtern || module_.variables[earlier->id].linkage == Linkage::kExtern);
   if (!again) {
     declare(name.text, {EntityKind::kVariable, head.type, head.width, id}, name);

@@ -205,12 +205,10 @@ void Parser::parse_statement() {
     tokens_.take();
     return;
   }
-  if (tokens_.accept(';')) {
-    return;
-  }
   tokens_.expected("an instruction");
-  tokens_.take();
-  tokens_.recover();
+  if (!tokens_.take().is(';')) {
+    tokens_.recover();
+  }
 }
 
 void Parser::parse_dot_statement() {

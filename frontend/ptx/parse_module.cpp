@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/ptx/parser_impl.hpp"
+#include "frontend/ptx/targets.hpp"
 #include "support/text.hpp"
 
 namespace mansard::frontend::ptx {
@@ -29,10 +30,7 @@ std::optional<Version> read_version(std::string_view text) {
 /// "sm_90a": the number and the suffix. False if it is no such name.
 bool read_architecture(std::string_view text, Target& target) {
   std::string_view rest = text;
-  if (rest.substr(0, 3) != "sm_") {
-    return false;
-  }
-  rest.remove_prefix(3);
+  rest.remove_prefix(rest.find('_') + 1);
   const char* end = rest.data() + rest.size();
   const auto number = std::from_chars(rest.data(), end, target.sm);
   if (number.ec != std::errc()) {
@@ -44,6 +42,12 @@ bool read_architecture(std::string_view text, Target& target) {
   target.name = text;
   return number.ptr == end ||
          (number.ptr + 1 == end && (target.suffix == 'a' || target.suffix == 'f'));
+}
+
+bool is_target_option(std::string_view word) {
+  constexpr std::array<std::string_view, 4> kOptions = {"texmode_unified", "texmode_independent",
+                                                        "debug", "map_f64_to_f32"};
+  return std::find(kOptions.begin(), kOptions.end(), word) != kOptions.end();
 }
 
 }  // namespace
@@ -91,6 +95,13 @@ void Parser::parse_version() {
     return;
   }
   module_.version = *version;
+  if (!is_version(*version)) {
+    report_.error("ptx-version", "there is no PTX version " + describe(number), number.position,
+                  number.end);
+  } else if (*version > newest_version()) {
+    report_.warning("ptx-version", "newer than the versions known here", number.position,
+                    number.end);
+  }
 }
 
 void Parser::parse_target() {
@@ -99,18 +110,34 @@ void Parser::parse_target() {
     if (word.text.empty()) {
       return;
     }
-    if (word.text.substr(0, 3) == "sm_") {
-      if (!read_architecture(word.text, module_.target)) {
-        report_.error("ptx-target", "unknown target " + describe(word), word.position, word.end,
-                      "expected a target such as sm_90");
-      }
-    } else {
+    if (word.text.substr(0, 3) == "sm_" || word.text.substr(0, 8) == "compute_") {
+      parse_architecture(word);
+    } else if (is_target_option(word.text)) {
       module_.target.options.push_back(word.text);
+    } else {
+      report_.error("ptx-target", "unknown option " + describe(word) + " of .target", word.position,
+                    word.end);
     }
   } while (tokens_.accept(','));
   if (module_.target.name.empty()) {
     report_.error("ptx-target", "no architecture in .target", tokens_.last_end() - 1,
                   tokens_.last_end(), "expected a target such as sm_90");
+  }
+}
+
+void Parser::parse_architecture(const Token& word) {
+  Target& target = module_.target;
+  const std::optional<Version> since =
+      read_architecture(word.text, target) ? version_of_target(target) : std::nullopt;
+  const bool is_newer = module_.version > newest_version();
+  if (!since && !is_newer) {
+    report_.error("ptx-target", "unknown target " + describe(word), word.position, word.end,
+                  "expected a target such as sm_90");
+  } else if (since && module_.version < *since) {
+    report_.error("ptx-target",
+                  fmt::format("{} needs PTX {}.{}, the file is {}.{}", describe(word), since->major,
+                              since->minor, module_.version.major, module_.version.minor),
+                  word.position, word.end);
   }
 }
 
@@ -124,9 +151,6 @@ void Parser::parse_item() {
     const Token line = tokens_.take();
     module_.sections.push_back({"@@DWARF", line.text, line.position});
     add_item(ItemKind::kSection, module_.sections.size() - 1);
-    return;
-  }
-  if (tokens_.accept(';')) {
     return;
   }
   tokens_.expected("a directive of the module");
@@ -159,11 +183,13 @@ void Parser::parse_dot_item() {
   }
   if (tokens_.accept_dot("address_size")) {
     const Token size = tokens_.take();
-    if (size.text != "32" && size.text != "64") {
-      report_.error("ptx-syntax", "expected an address size of 32 or 64, found " + describe(size),
+    if (size.text == "32") {
+      report_.error("ptx-address-size", "32-bit PTX is not read", size.position, size.end,
+                    "compile for 64-bit addresses");
+    } else if (size.text != "64") {
+      report_.error("ptx-address-size", "expected an address size of 64, found " + describe(size),
                     size.position, size.end);
     }
-    module_.address_size = size.text == "64" ? 64 : 32;
     module_.has_address_size = true;
     return;
   }
@@ -274,20 +300,55 @@ void Parser::parse_section() {
   Section section;
   section.position = directive.position;
   section.name = tokens_.take().text;
-  if (!tokens_.peek().is('{')) {
-    tokens_.expected("'{' of a section");
+  if (!tokens_.expect('{', "'{' of a section") || !parse_section_body()) {
     tokens_.recover();
-    return;
-  }
-  if (!tokens_.skip_braces()) {
-    report_.error("ptx-syntax", "section without an end", directive.position, directive.end,
-                  "expected }");
+    while (tokens_.peek().is('{') || tokens_.peek().is('}')) {
+      tokens_.take();
+    }
     return;
   }
   section.text = std::string_view(module_.source->text)
                      .substr(directive.position, tokens_.last_end() - directive.position);
   module_.sections.push_back(section);
   add_item(ItemKind::kSection, module_.sections.size() - 1);
+}
+
+/// Labels, and data: `.b32 .debug_line + 4, 17`.
+bool Parser::parse_section_body() {
+  while (!tokens_.accept('}')) {
+    if (tokens_.peek().kind == TokenKind::kIdentifier) {
+      tokens_.take();
+      if (!tokens_.expect(':', "':' behind a label")) {
+        return false;
+      }
+      continue;
+    }
+    if (tokens_.peek().kind != TokenKind::kDot || !type_named(tokens_.peek().text)) {
+      tokens_.expected("data of a section, or '}'");
+      return false;
+    }
+    tokens_.take();
+    do {
+      if (!parse_section_value()) {
+        return false;
+      }
+    } while (tokens_.accept(','));
+  }
+  return true;
+}
+
+bool Parser::parse_section_value() {
+  do {
+    tokens_.accept('-');
+    const TokenKind kind = tokens_.peek().kind;
+    if (kind != TokenKind::kInteger && kind != TokenKind::kIdentifier && kind != TokenKind::kDot &&
+        kind != TokenKind::kString) {
+      tokens_.expected("a number or a label");
+      return false;
+    }
+    tokens_.take();
+  } while (tokens_.accept('+') || tokens_.peek().is('-'));
+  return true;
 }
 
 void Parser::parse_pragma(std::vector<Directive>& directives) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "frontend/ptx/parser_impl.hpp"
+#include "frontend/ptx/signature.hpp"
 #include "frontend/ptx/special_registers.hpp"
 #include "support/suggest.hpp"
 #include "support/text.hpp"
@@ -54,7 +55,8 @@ void Parser::parse_instruction() {
   }
   instruction.end = tokens_.last_end();
   in_call_ = opcode.text == "call";
-  allows_labels_ = in_call_ || opcode.text == "bra" || opcode.text == "brx";
+  allows_labels_ =
+      in_call_ || opcode.text == "bra" || opcode.text == "brx" || !instruction.form->known;
   std::vector<Operand> operands;
   const bool good = tokens_.peek().is(';') || parse_operands(operands, ';');
   instruction.operands = store(operands);
@@ -127,6 +129,7 @@ const Form* Parser::intern_form(std::string_view opcode, std::vector<std::string
   auto form = std::make_unique<Form>();
   form->opcode = opcode;
   form->modifiers = std::move(modifiers);
+  form->known = is_opcode(opcode);
   for (const std::string_view modifier : form->modifiers) {
     if (const std::optional<Type> type = type_named(modifier)) {
       form->types.push_back(*type);
@@ -206,7 +209,10 @@ bool Parser::parse_group(Operand& operand, OperandKind kind, char end) {
   tokens_.take();
   operand.kind = kind;
   std::vector<Operand> children;
-  if (!parse_operands(children, end)) {
+  in_address_ = kind == OperandKind::kAddress;
+  const bool good = parse_operands(children, end);
+  in_address_ = false;
+  if (!good) {
     return false;
   }
   if (kind == OperandKind::kAddress && !children.empty()) {
@@ -265,7 +271,7 @@ bool Parser::parse_named(Operand& operand) {
   if (!resolve(name, operand) || !parse_component(operand)) {
     return false;
   }
-  if (tokens_.peek().is('[') && operand.kind == OperandKind::kVariable) {
+  if (tokens_.peek().is('[') && operand.kind == OperandKind::kVariable && !in_address_) {
     tokens_.take();
     const std::optional<Constant> subscript = parse_constant(tokens_, report_);
     if (!subscript || !tokens_.expect(']', "']' behind a subscript")) {
@@ -297,15 +303,14 @@ bool Parser::parse_component(Operand& operand) {
 }
 
 bool Parser::parse_offset(Operand& operand) {
-  while (tokens_.peek().is('+') || tokens_.peek().is('-')) {
-    const Token sign = tokens_.take();
+  while (tokens_.accept('+')) {
     const std::optional<Constant> term = parse_term(tokens_, report_);
     if (!term) {
       return false;
     }
     const auto bits = static_cast<std::uint64_t>(term->bits);
     const auto value = static_cast<std::uint64_t>(operand.value);
-    operand.value = static_cast<std::int64_t>(sign.is('-') ? value - bits : value + bits);
+    operand.value = static_cast<std::int64_t>(value + bits);
   }
   return true;
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/ptx/check.hpp"
+#include "frontend/ptx/check_module.hpp"
 #include "frontend/ptx/parser_impl.hpp"
 #include "support/document.hpp"
 
@@ -35,7 +37,7 @@ std::optional<Diagnostic> find_binary(const std::shared_ptr<const SourceFile>& s
 
 }  // namespace
 
-Result<Parsed> parse(std::shared_ptr<const SourceFile> source) {
+Result<Parsed> parse(std::shared_ptr<const SourceFile> source, const ParseOptions& options) {
   if (source->text.size() > kLimits.bytes) {
     return failure("file-size", "PTX above 256 MiB", {source, 0, 0});
   }
@@ -44,18 +46,20 @@ Result<Parsed> parse(std::shared_ptr<const SourceFile> source) {
   }
   Report report(source);
   Module module = Parser(std::move(source), report).parse();
+  check_declarations(module, report);
+  check(module, options, report);
   if (report.has_errors()) {
     return failure(report.diagnostics());
   }
   return Parsed{std::move(module), report.diagnostics()};
 }
 
-Result<Parsed> parse_file(const std::string& path) {
+Result<Parsed> parse_file(const std::string& path, const ParseOptions& options) {
   Result<std::shared_ptr<const SourceFile>> source = read_file(path, kLimits);
   if (!source) {
     return failure(source.error());
   }
-  return parse(*std::move(source));
+  return parse(*std::move(source), options);
 }
 
 }  // namespace mansard::frontend::ptx

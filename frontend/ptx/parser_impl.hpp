@@ -45,11 +45,14 @@ class Parser {
   void parse_header();
   void parse_version();
   void parse_target();
+  void parse_architecture(const Token& word);
   void parse_item();
   void parse_dot_item();
   void parse_file_directive();
   void parse_line();
   void parse_section();
+  [[nodiscard]] bool parse_section_body();
+  [[nodiscard]] bool parse_section_value();
   void parse_pragma(std::vector<Directive>& directives);
   void parse_alias();
   [[nodiscard]] Linkage parse_linkage();
@@ -129,6 +132,7 @@ class Parser {
   LineId line_ = kNone<LineId>;
   std::size_t depth_ = 0;       ///< Of nested operands, initialisers and scopes.
   bool in_call_ = false;        ///< Parentheses are lists.
+  bool in_address_ = false;     ///< Within brackets no variable has a subscript.
   bool allows_labels_ = false;  ///< An unknown name may be a label that follows.
 };
 
