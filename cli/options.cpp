@@ -109,7 +109,7 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
 
 void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("MODEL", options.model,
-                 "A built-in model (mansard models), a config.json or an .ir.yaml")
+                 "A built-in model (mansard models), a config.json, an .onnx or an .ir.yaml")
       ->required();
   Group work(app, "Workload");
   work.choice("--phase", options.phase, {"decode", "prefill"},

@@ -77,6 +77,15 @@ void add_format_option(CLI::App& app, Format& format);
 [[nodiscard]] model::CostOptions cost_options(const MachineOptions& options);
 [[nodiscard]] Result<model::Plan> plan_of(const ModelOptions& options);
 [[nodiscard]] Result<ir::Graph> load_model(const ModelOptions& options);
+/// As above, for a model whose file names dimensions (ONNX): of `settings`, those of the form
+/// NAME=N where NAME is one of them give it a value and are taken out; `batch` and `context` set
+/// those options.
+[[nodiscard]] Result<ir::Graph> load_model(ModelOptions& options,
+                                           std::vector<std::string>& settings);
+/// The model as its file has it, with the dimensions that `settings` name given values; those
+/// without one stay symbols.
+[[nodiscard]] Result<ir::Graph> read_model(const ModelOptions& options,
+                                           const std::vector<std::string>& settings);
 [[nodiscard]] model::Workload workload_of(const ModelOptions& options);
 
 /// A `PATH=VALUE` argument in two.

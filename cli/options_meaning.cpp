@@ -92,20 +92,11 @@ Result<model::Calibration> load_calibration(const hardware::Machine& machine,
   });
 }
 
-namespace {
-
-model::Mode mode_of(const std::string& name) {
-  if (name == "graph") {
-    return model::Mode::kGraph;
-  }
-  return name == "stream" ? model::Mode::kStream : model::Mode::kEager;
-}
-
-}  // namespace
-
 model::CostOptions cost_options(const MachineOptions& options) {
   model::CostOptions result;
-  result.mode = mode_of(options.mode);
+  result.mode = options.mode == "graph"    ? model::Mode::kGraph
+                : options.mode == "stream" ? model::Mode::kStream
+                                           : model::Mode::kEager;
   result.regime = options.regime == "burst" ? model::Regime::kBurst : model::Regime::kSustained;
   result.implementation = options.implementation;
   return result;
@@ -139,12 +130,6 @@ Result<model::Plan> plan_of(const ModelOptions& options) {
   plan.pp = options.pp;
   plan.microbatches = options.microbatches;
   return plan;
-}
-
-Result<ir::Graph> load_model(const ModelOptions& options) {
-  return frontend::import_model(options.model, options.phase == "prefill"
-                                                   ? frontend::Phase::kPrefill
-                                                   : frontend::Phase::kDecode);
 }
 
 model::Workload workload_of(const ModelOptions& options) {

@@ -10,6 +10,7 @@
 #include "frontend/builtin.hpp"
 #include "frontend/hf/hf.hpp"
 #include "frontend/ir_yaml/ir_yaml.hpp"
+#include "frontend/onnx/onnx.hpp"
 #include "ir/passes/passes.hpp"
 #include "support/suggest.hpp"
 
@@ -37,6 +38,10 @@ Result<ir::Graph> import_hf(const std::string& path, Phase phase) {
 
 Result<ir::Graph> import_ir_yaml(const std::string& path, Phase /*phase*/) {
   return ir_yaml::import_file(path);
+}
+
+Result<ir::Graph> import_onnx(const std::string& path, Phase /*phase*/) {
+  return onnx::import_file(path, model_name(path));
 }
 
 /// A file name ending, and what reads it; without an importer, what it is called.
@@ -99,7 +104,7 @@ Result<ir::Graph> import_model(const std::string& name_or_path, Phase phase) {
   if (format->importer == nullptr) {
     return failure("format-unread",
                    fmt::format("{}: {} are not read yet", name_or_path, format->unread), {},
-                   "a model is a built-in name, a config.json or an .ir.yaml");
+                   "a model is a built-in name, a config.json, an .onnx or an .ir.yaml");
   }
   return format->importer(name_or_path, phase);
 }

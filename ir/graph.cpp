@@ -53,6 +53,11 @@ Expr Graph::instantiate(const Op& op, Expr of_definition) const {
   });
 }
 
+Expr Graph::repeats(BlockId id) const {
+  const Block& of = block(id);
+  return of.repeats ? of.repeats : pool().constant(static_cast<double>(of.count));
+}
+
 Expr Graph::elements(const Tensor& tensor) const {
   Expr product = pool().constant(1);
   for (const Expr extent : tensor.shape) {

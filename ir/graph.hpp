@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/dtype.hpp"
@@ -39,6 +40,8 @@ template <typename Id>
 struct Block {
   std::string name;
   std::int64_t count = 1;
+  Expr repeats = {};  ///< The count where it depends on the workload (a loop of a file); `count` is
+                      ///< then 1 until it is bound. Absent: `count`.
 };
 
 /// A tensor. Ops refer to it; the graph holds it once, its block says how often it exists.
@@ -83,6 +86,28 @@ struct OperandUse {
 /// The operands that `op` has, in order.
 [[nodiscard]] std::vector<OperandUse> uses_of(const Op& op);
 
+/// What the file of a graph holds, counted as its format counts.
+struct FileFacts {
+  std::string format;  ///< "ONNX IR 8".
+  std::map<std::string, std::int64_t, std::less<>> opsets;
+  std::int64_t nodes = 0;           ///< Of the main graph.
+  std::int64_t subgraph_nodes = 0;  ///< Of bodies and branches, at any depth.
+  std::int64_t initializers = 0;
+  std::int64_t initializer_elements = 0;
+  std::int64_t external_initializers = 0;  ///< Their data lie in other files, which are not read.
+  std::map<std::string, std::int64_t, std::less<>> operators;  ///< Of the main graph, by name.
+  std::vector<std::pair<std::string, std::string>> inputs;     ///< Name and shape: "1x3x224x224".
+  std::vector<std::pair<std::string, std::string>> outputs;
+  std::vector<std::string> unknown_operators;  ///< Counted as bytes only; totals are partial.
+};
+
+/// A dimension of a graph that is no workload symbol of ours: named in its file, or unknown until
+/// it runs.
+struct DimensionSymbol {
+  std::string name;
+  std::string meaning;  ///< "dimension 1 of input_ids", "how many elements of mask are not zero".
+};
+
 /// How the model is known, and the facts of it that are not in ops.
 struct ModelFacts {
   std::string name;
@@ -94,6 +119,8 @@ struct ModelFacts {
   std::int64_t max_context = 0;  ///< 0: not stated.
   const Dtype* activations = nullptr;
   std::vector<std::string> notes;  ///< What the importer assumed or left out, each a sentence.
+  std::vector<DimensionSymbol> symbols;  ///< Beyond batch, q_len and context.
+  std::optional<FileFacts> file;         ///< Of graphs that a file holds op by op.
 };
 
 class Graph {
@@ -122,6 +149,9 @@ class Graph {
   /// A dimension symbol's expression in `definitions()` turned into one of this graph's pool with
   /// `op`'s dims put in.
   [[nodiscard]] Expr instantiate(const Op& op, Expr of_definition) const;
+
+  /// How often the ops of a block run in a step.
+  [[nodiscard]] Expr repeats(BlockId block) const;
 
   /// Elements of a tensor: the product of its shape.
   [[nodiscard]] Expr elements(const Tensor& tensor) const;

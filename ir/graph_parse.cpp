@@ -77,6 +77,7 @@ class Parser {
     schema(reader);
     model(reader);
     notes(reader);
+    each(reader, "symbols", [this](Reader& entry) { symbol(entry); });
     each(reader, "blocks", [this](Reader& entry) { block(entry); });
     each(reader, "tensors", [this](Reader& entry) { tensor(entry); });
     each(reader, "ops", [this](Reader& entry) { op(entry); });
@@ -171,9 +172,17 @@ class Parser {
     }
   }
 
+  void symbol(Reader& entry) {
+    graph_.facts.symbols.push_back(
+        {.name = entry.required_string("name"), .meaning = entry.string("meaning").value_or("")});
+  }
+
   void block(Reader& entry) {
     const std::string name = entry.required_string("name");
     const BlockId id = graph_.add_block(name, entry.required_integer("count"));
+    if (const Node* repeats = entry.find("repeats")) {
+      graph_.blocks()[index(id)].repeats = expression(*repeats);
+    }
     locations_.blocks.push_back(start_of(entry.node()));
     if (!blocks_.add(name, id)) {
       error("duplicate-name", fmt::format("a second block is called '{}'", name),

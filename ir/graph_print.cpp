@@ -109,6 +109,9 @@ std::string block(const Block& block) {
   Flow flow;
   flow.entry("name", word(block.name));
   flow.entry("count", std::to_string(block.count));
+  if (block.repeats) {
+    flow.entry("repeats", expression(block.repeats));
+  }
   return flow.mapping();
 }
 
@@ -169,6 +172,13 @@ std::string op(const Graph& graph, const Op& op) {
   return flow.mapping();
 }
 
+std::string symbol(const DimensionSymbol& symbol) {
+  Flow flow;
+  flow.entry("name", word(symbol.name));
+  flow.entry("meaning", word(symbol.meaning));
+  return flow.mapping();
+}
+
 /// A list of one line per element, or `[]`.
 template <typename Elements, typename Line>
 std::string lines(std::string_view key, const Elements& elements, Line line) {
@@ -186,7 +196,9 @@ std::string lines(std::string_view key, const Elements& elements, Line line) {
 
 std::string print(const Graph& graph) {
   return "schema: mansard.graph/1\n" + fmt::format("model: {}\n", model(graph.facts)) +
-         lines("notes", graph.facts.notes, quoted) + lines("blocks", graph.blocks(), block) +
+         lines("notes", graph.facts.notes, quoted) +
+         (graph.facts.symbols.empty() ? "" : lines("symbols", graph.facts.symbols, symbol)) +
+         lines("blocks", graph.blocks(), block) +
          lines("tensors", graph.tensors(), [&](const Tensor& t) { return tensor(graph, t); }) +
          lines("ops", graph.ops(), [&](const Op& o) { return op(graph, o); });
 }

@@ -5,13 +5,13 @@
 namespace mansard::ir {
 namespace {
 
-void add(Expr& sum, double copies, Expr term) {
+void add(Expr& sum, Expr copies, Expr term) {
   if (term) {
     sum = sum + copies * term;
   }
 }
 
-void add_operands(GraphTotals& sums, const Graph& graph, const Op& op, double copies) {
+void add_operands(GraphTotals& sums, const Graph& graph, const Op& op, Expr copies) {
   for (const OperandUse& use : uses_of(op)) {
     const Expr bytes = operand_bytes(graph, op, use.position);
     add(sums.bytes, copies, bytes);
@@ -43,7 +43,7 @@ GraphTotals totals(const Graph& graph) {
                    .weight_bytes = pool.constant(0, kByte),
                    .link_elements = pool.constant(0)};
   for (const Op& op : graph.ops()) {
-    const auto copies = static_cast<double>(graph.block(op.block).count);
+    const Expr copies = graph.repeats(op.block);
     add(sums.flops, copies, graph.instantiate(op, op.def->flops));
     add(sums.vector_flops, copies, graph.instantiate(op, op.def->vector_flops));
     add(sums.special_ops, copies, graph.instantiate(op, op.def->special_ops));

@@ -149,7 +149,7 @@ class Verifier {
       error("expression-unit", fmt::format("{} has a unit, expected a plain number", what));
     }
     for (const Expr symbol : symbols_of(expression)) {
-      if (!is_workload_symbol(symbol->symbol)) {
+      if (!is_workload_symbol(symbol->symbol) && !is_declared(symbol->symbol)) {
         error("unknown-symbol",
               fmt::format("{} depends on '{}', expected only batch, q_len and context", what,
                           symbol->symbol));
@@ -159,6 +159,12 @@ class Verifier {
       error("negative-count",
             fmt::format("{} is {}, expected a number from 0 to 2^53", what, expression.constant()));
     }
+  }
+
+  /// Whether the graph says that it has a dimension of that name.
+  [[nodiscard]] bool is_declared(std::string_view name) const {
+    return std::ranges::find(graph_.facts.symbols, name, &DimensionSymbol::name) !=
+           graph_.facts.symbols.end();
   }
 
   void check_op(const Op& op) {
@@ -240,7 +246,16 @@ class Verifier {
     }
   }
 
+  /// Counts need values of all symbols; those that a file names have none.
+  [[nodiscard]] static bool is_countable(Expr expression) {
+    return std::ranges::all_of(symbols_of(expression),
+                               [](Expr symbol) { return is_workload_symbol(symbol->symbol); });
+  }
+
   void check_not_negative(const std::string& what, Expr expression) {
+    if (!is_countable(expression)) {
+      return;
+    }
     for (const Bindings& sample : kSamples) {
       const Result<Count> counted = count(expression, sample);
       if (counted && *counted < 0) {
@@ -258,8 +273,12 @@ class Verifier {
     if (tensor.role != Role::kWeight || tensor.buffer) {
       return;
     }
+    const Expr touched = graph_.instantiate(op, use.def->touched);
+    if (!is_countable(touched)) {
+      return;
+    }
     const Result<Count> held = count(graph_.elements(tensor), {});
-    const Result<Count> read = count(graph_.instantiate(op, use.def->touched), kSamples[0]);
+    const Result<Count> read = count(touched, kSamples[0]);
     if (held && read && *read > *held) {
       error("weight-shape", fmt::format("op '{}' reads {} elements of '{}', which has {}", op.name,
                                         to_string(*read), tensor.name, to_string(*held)));

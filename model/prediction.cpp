@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/passes/bind.hpp"
+
 namespace mansard::model {
 namespace {
 
@@ -106,6 +108,10 @@ Result<Predictor> Predictor::build(const ir::Graph& model, const hardware::Machi
                    .active_parameters = counts.active,
                    .active_parameters_without_embedding = counts.active_without_embedding,
                    .weight_bytes = ir::value(ir::weight_bytes(*formatted), {})};
+  if (model.facts.file) {
+    result.facts_.has_batch = ir::depends_on(model, "batch");
+    result.facts_.has_context = ir::depends_on(model, "context") || ir::depends_on(model, "q_len");
+  }
   result.kv_per_token_ = ir::kv_bytes_per_token(*formatted);
   result.calibration_ = calibration.name;
   result.plan_ = plan;
@@ -192,8 +198,9 @@ void Predictor::add_rates(Prediction& prediction) const {
   // A microbatch needs every stage before its next token: fewer microbatches than stages leave
   // stages idle.
   const double step = totals.estimate_s * std::max(1.0, stages / repeats);
-  const bool decode = workload.phase == "decode";
-  const auto tokens = static_cast<double>(workload.batch * workload.q_len());
+  const bool decode = workload.phase == "decode" && prediction.model.has_context;
+  const std::int64_t each = prediction.model.has_context ? workload.q_len() : 1;
+  const auto tokens = static_cast<double>(workload.batch * each);
   totals.tokens_per_second = tokens / step;
   if (decode) {
     totals.tpot_s = step;

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "hardware/machine.hpp"
@@ -62,6 +61,8 @@ struct Prediction {
     std::int64_t active_parameters_without_embedding = 0;
     double weight_bytes = 0;        ///< Of the whole model.
     double kv_bytes_per_token = 0;  ///< Of the whole model, at this context.
+    bool has_batch = true;          ///< Whether the batch changes anything,
+    bool has_context = true;        ///< and the context: not of a network on images.
   } model;
   struct Chip {
     std::string name;
@@ -121,7 +122,7 @@ class Predictor {
   [[nodiscard]] const hardware::Machine& machine() const { return machine_; }
 
  private:
-  explicit Predictor(hardware::Machine machine) : machine_(std::move(machine)) {}
+  Predictor(const hardware::Machine& machine) : machine_(machine) {}
   [[nodiscard]] Prediction::Memory memory_at(const Workload& workload) const;
   [[nodiscard]] bool fits(Workload workload) const;
   void prepare_evaluation();

@@ -15,6 +15,7 @@ namespace {
 
 struct Options {
   ModelOptions model;
+  std::vector<std::string> dimensions;
   Format format = Format::kTable;
 };
 
@@ -32,7 +33,7 @@ Outcome list(const Options& options) {
 }
 
 Outcome show(const Options& options) {
-  const auto model = load_model(options.model);
+  const auto model = read_model(options.model, options.dimensions);
   return model ? Outcome{.out = model_card(*model, options.format)} : failed(model.error());
 }
 
@@ -44,7 +45,8 @@ Run add_models(CLI::App& app) {
   verb->footer(R"(Examples:
   mansard models
   mansard models show deepseek-v3
-  mansard models show path/to/config.json --format json)");
+  mansard models show path/to/config.json --format json
+  mansard models show path/to/model.onnx --set batch=8)");
   auto options = std::make_shared<Options>();
   add_format_option(*verb, options->format);
 
@@ -61,6 +63,11 @@ Run add_models(CLI::App& app) {
       ->check(one_of({"decode", "prefill"}))
       ->type_name("WORD")
       ->capture_default_str();
+  show_command
+      ->add_option("--set", options->dimensions,
+                   "Give a dimension of an ONNX graph a value: batch=8")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
   add_format_option(*show_command, options->format);
 
   return [=] { return show_command->parsed() ? show(*options) : list(*options); };

@@ -12,11 +12,9 @@
 #include "cli/options.hpp"
 #include "cli/verb.hpp"
 #include "cli/views/explain.hpp"
-#include "cli/views/op_rows.hpp"
 #include "cli/views/plot/roofline.hpp"
 #include "cli/views/prediction.hpp"
 #include "support/units.hpp"
-#include "validate/op_rows.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -27,7 +25,6 @@ struct Options {
   Format format = Format::kTable;
   std::string slo;
   std::string plot;
-  std::string ops_out;
   bool explain = false;
 };
 
@@ -43,7 +40,6 @@ struct Answer {
   model::Prediction prediction;
   std::string explanation;
   Roofline roofline;
-  std::string ops;
 };
 
 void append(Diagnostics& all, Diagnostics more) {
@@ -84,7 +80,7 @@ Diagnostic does_not_fit(const model::Prediction& p) {
               "{} needs {} per GPU (weights {}, KV {}, activations {}), {} has {} usable",
               p.model.name, format_measure(needed, kByte), format_measure(m.weight_bytes, kByte),
               format_measure(m.kv_bytes, kByte), format_measure(m.activation_bytes, kByte),
-              p.machine.name, format_measure(m.capacity_bytes.value_or(0), kByte)),
+              p.machine.name, format_measure(*m.capacity_bytes, kByte)),
           .label = hint};
 }
 
@@ -123,12 +119,6 @@ Result<Answer> ask(const std::string& machine_name, const Question& question,
   if (!options.plot.empty()) {
     answer.roofline = roofline(*machine, answer.prediction);
   }
-  if (!options.ops_out.empty()) {
-    const model::Workload& workload = answer.prediction.workload;
-    answer.ops = op_rows_json(
-        answer.prediction,
-        validate::op_rows(*predictor->cost().graph, workload.bindings(), workload.phase));
-  }
   if (options.explain) {
     const auto kernel = kernel_alone(*predictor, *calibration, options);
     if (!kernel) {
@@ -139,9 +129,10 @@ Result<Answer> ask(const std::string& machine_name, const Question& question,
   return answer;
 }
 
-Result<Question> question_of(const Options& options) {
+/// Settings that name a dimension of the model are its own; the rest are the machine's.
+Result<Question> question_of(Options& options) {
   auto plan = plan_of(options.model);
-  auto graph = load_model(options.model);
+  auto graph = load_model(options.model, options.machine.settings);
   auto objective = parse_objective(options.slo);
   Diagnostics errors;
   if (!plan) {
@@ -156,7 +147,7 @@ Result<Question> question_of(const Options& options) {
   if (!errors.empty()) {
     return failure(std::move(errors));
   }
-  return Question{std::move(*graph), *plan, *objective};
+  return Question{std::move(*graph), std::move(*plan), *objective};
 }
 
 Outcome shown(const std::vector<Answer>& answers, const Options& options) {
@@ -173,12 +164,6 @@ Outcome shown(const std::vector<Answer>& answers, const Options& options) {
       return failed(written.error());
     }
   }
-  if (!options.ops_out.empty()) {
-    if (const auto written = write_file("--ops-out", options.ops_out, answers.front().ops);
-        !written) {
-      return failed(written.error());
-    }
-  }
   switch (options.format) {
     case Format::kJson:
       return {.out = prediction_json(predictions)};
@@ -190,7 +175,7 @@ Outcome shown(const std::vector<Answer>& answers, const Options& options) {
   return {.out = prediction_table(predictions) + explanations};
 }
 
-Outcome predict(const Options& options) {
+Outcome predict(Options options) {
   const auto question = question_of(options);
   if (!question) {
     return failed(question.error());
@@ -217,7 +202,8 @@ Run add_predict(CLI::App& app) {
   mansard predict llama3-8b -m h200-sxm --set hbm.bandwidth='8 TB/s' --explain
   mansard predict llama3-70b -m h100-sxm,b200-sxm --tp 4 --weights fp8 --slo tpot=30ms
   mansard predict deepseek-v3 -m h200-sxm --tp 8 --ep 8 --batch 64 --plot roofline.svg
-  mansard predict path/to/config.json -m chips/next.yaml --phase prefill --format json)");
+  mansard predict path/to/config.json -m chips/next.yaml --phase prefill --format json
+  mansard predict path/to/model.onnx -m h200-sxm --set batch=8)");
   auto options = std::make_shared<Options>();
   add_model_options(*verb, options->model);
   add_machine_options(*verb, options->machine);
@@ -230,11 +216,6 @@ Run add_predict(CLI::App& app) {
           "metric would confirm it")
       ->group("Output");
   verb->add_option("--plot", options->plot, "Also draw the hierarchical roofline as SVG")
-      ->type_name("FILE")
-      ->group("Output");
-  verb->add_option("--ops-out", options->ops_out,
-                   "Also write the ops of the step (on the first machine) with their shapes, for "
-                   "mansard-measure suite --ops")
       ->type_name("FILE")
       ->group("Output");
   add_format_option(*verb, options->format);

@@ -214,6 +214,9 @@ Json json(const Graph& model) {
 }  // namespace
 
 std::string model_card(const Graph& model, Format format) {
+  if (model.facts.file) {
+    return network_card(model, format);
+  }
   switch (format) {
     case Format::kJson:
       return json_text(json(model));

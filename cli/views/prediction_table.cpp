@@ -55,10 +55,11 @@ std::string throughput_lines(const Prediction& p) {
       fmt::format("step        {}, between {} and {}, at least {}", seconds(t.estimate_s),
                   seconds(t.low_s), seconds(t.high_s), seconds(t.bound_s));
   text += t.tpot_s ? fmt::format("; TPOT {}\n", seconds(*t.tpot_s)) : "\n";
-  text += fmt::format("throughput  {} tokens/s on {} GPU{}", ratio(t.tokens_per_second),
+  const char* what = p.model.has_context ? "tokens" : p.model.has_batch ? "samples" : "runs";
+  text += fmt::format("throughput  {} {}/s on {} GPU{}", ratio(t.tokens_per_second), what,
                       p.plan.gpus(), p.plan.gpus() == 1 ? "" : "s");
   text += t.usd_per_million_tokens
-              ? fmt::format(", {} USD per million tokens\n", ratio(*t.usd_per_million_tokens))
+              ? fmt::format(", {} USD per million {}\n", ratio(*t.usd_per_million_tokens), what)
               : ", price not known (--price)\n";
   if (p.slo_batch) {
     text += *p.slo_batch > 0
@@ -76,7 +77,9 @@ std::string memory_lines(const Prediction& p) {
   if (m.capacity_bytes) {
     text += fmt::format(" of {}{}", bytes(*m.capacity_bytes), p.plan.gpus() > 1 ? " per GPU" : "");
   }
-  if (m.largest_batch && m.largest_context) {
+  if (m.largest_batch && m.largest_context && p.model.has_batch && !p.model.has_context) {
+    text += fmt::format("\n            fits up to batch {}", *m.largest_batch);
+  } else if (m.largest_batch && m.largest_context && p.model.has_context) {
     text += fmt::format("\n            fits up to batch {}, or up to context {}", *m.largest_batch,
                         *m.largest_context);
   }

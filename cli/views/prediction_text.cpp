@@ -24,6 +24,11 @@ std::string degrees(const model::Plan& plan) {
 
 std::string heading(const model::Prediction& prediction) {
   const model::Workload& workload = prediction.workload;
+  if (!prediction.model.has_context) {
+    return fmt::format("{}{}{}", prediction.model.name,
+                       prediction.model.has_batch ? fmt::format(", batch {}", workload.batch) : "",
+                       degrees(prediction.plan));
+  }
   return fmt::format("{} {}, batch {}, context {}{}", prediction.model.name, workload.phase,
                      workload.batch, workload.context, degrees(prediction.plan));
 }

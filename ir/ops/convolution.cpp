@@ -3,6 +3,8 @@
 
 namespace mansard::ir::ops {
 
+/// A transposed convolution is written as the one whose gradient it is: n are its input channels, o
+/// its input positions, k its taps times output channels of a group, and `u` what it writes.
 /// `state` is the tail that a causal depthwise convolution keeps between steps: the last k - 1
 /// inputs of each channel.
 OpDef convolution() {
@@ -12,6 +14,8 @@ OpDef convolution() {
   const Expr o = dim("o");
   const Expr i = dim("i");
   const Expr bias = dim("bias");
+  const Expr u = dim("u");
+  const Expr written = b * select(less(u, 1), n * o, u);
   return {
       .name = "convolution",
       .semantics = "o[b,n,o] = sum_k x[b,window(o,k)] * w[n,k] (+ bias[n])",
@@ -20,11 +24,12 @@ OpDef convolution() {
                {"k", "taps times input channels of a group"},
                {"o", "output positions"},
                {"i", "input elements of a sample"},
-               {"bias", "1 if a bias is added", 0}},
+               {"bias", "1 if a bias is added", 0},
+               {"u", "output elements of a sample, if transposed", 0}},
       .operands =
           {{.name = "x", .access = Access::kRead, .role = Role::kActivation, .touched = b * i},
            {.name = "w", .access = Access::kRead, .role = Role::kWeight, .touched = n * k},
-           {.name = "o", .access = Access::kWrite, .role = Role::kActivation, .touched = b * n * o},
+           {.name = "o", .access = Access::kWrite, .role = Role::kActivation, .touched = written},
            {.name = "bias",
             .access = Access::kRead,
             .role = Role::kWeight,

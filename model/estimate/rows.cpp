@@ -46,6 +46,9 @@ OpEstimate rows(const OpContext& context) {
   if (kind == "softmax") {
     return softmax_kernel(context);
   }
+  if (kind == "reduce") {
+    return stream_kernel(context, context.dim("r") * context.dim("c"));
+  }
   if (kind == "embedding") {
     return gather_kernel(context);
   }

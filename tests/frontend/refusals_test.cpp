@@ -113,9 +113,9 @@ TEST_CASE("an unknown quantisation method is refused by name", "[frontend][hf]")
 }
 
 TEST_CASE("formats that are not read yet are refused by name", "[frontend]") {
-  const auto onnx = import_model("model.onnx", Phase::kDecode);
-  REQUIRE_FALSE(onnx);
-  CHECK(render(onnx.error()).find("model.onnx: ONNX graphs are not read yet [format-unread]") !=
+  const auto gguf = import_model("model.gguf", Phase::kDecode);
+  REQUIRE_FALSE(gguf);
+  CHECK(render(gguf.error()).find("model.gguf: GGUF files are not read yet [format-unread]") !=
         std::string::npos);
   const auto unknown = import_model("lama3-8b", Phase::kDecode);
   REQUIRE_FALSE(unknown);
