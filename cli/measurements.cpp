@@ -6,16 +6,31 @@
 
 #include "frontend/frontend.hpp"
 #include "support/document.hpp"
+#include "validate/manifest.hpp"
 #include "validate/measurements.hpp"
 
 namespace mansard::cli {
+
+namespace {
+
+Result<std::vector<ir::Measurement>> with_manifest(std::vector<ir::Measurement> rows) {
+  if (auto there = validate::require_manifest(rows); !there) {
+    return failure(std::move(there.error()));
+  }
+  return rows;
+}
+
+}  // namespace
 
 Result<std::vector<ir::Measurement>> read_measurement_files(const std::vector<std::string>& paths) {
   std::vector<ir::Measurement> rows;
   Diagnostics errors;
   for (const std::string& path : paths) {
-    auto read = read_file(path).and_then(
-        [](std::shared_ptr<const SourceFile> file) { return validate::read_measurements(file); });
+    auto read = read_file(path)
+                    .and_then([](const std::shared_ptr<const SourceFile>& file) {
+                      return validate::read_measurements(file);
+                    })
+                    .and_then(with_manifest);
     if (read) {
       std::move(read->begin(), read->end(), std::back_inserter(rows));
     } else {

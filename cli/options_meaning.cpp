@@ -92,11 +92,20 @@ Result<model::Calibration> load_calibration(const hardware::Machine& machine,
   });
 }
 
+namespace {
+
+model::Mode mode_of(const std::string& name) {
+  if (name == "graph") {
+    return model::Mode::kGraph;
+  }
+  return name == "stream" ? model::Mode::kStream : model::Mode::kEager;
+}
+
+}  // namespace
+
 model::CostOptions cost_options(const MachineOptions& options) {
   model::CostOptions result;
-  result.mode = options.mode == "graph"    ? model::Mode::kGraph
-                : options.mode == "stream" ? model::Mode::kStream
-                                           : model::Mode::kEager;
+  result.mode = mode_of(options.mode);
   result.regime = options.regime == "burst" ? model::Regime::kBurst : model::Regime::kSustained;
   result.implementation = options.implementation;
   return result;

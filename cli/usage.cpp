@@ -47,6 +47,7 @@ std::vector<std::string> option_names(const Command& command) {
 
 std::vector<std::string> command_names(const Command& command) {
   std::vector<std::string> names;
+  names.reserve(command.commands.size());
   for (const Command& inner : command.commands) {
     names.push_back(inner.name);
   }

@@ -20,6 +20,7 @@ struct Measurement {
   std::string dtype;
   std::string out_dtype;  ///< "" stands for `dtype`.
   std::string kv_dtype;
+  std::string source;                               ///< Where the row comes from.
   std::map<std::string, double, std::less<>> dims;  ///< Numeric columns by name: "m", "kv_len".
   double median_s = 0;
   double resolution_s = 0;  ///< The clock's step, 0 where it is fine.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hardware/machine.hpp"
@@ -122,7 +123,7 @@ class Predictor {
   [[nodiscard]] const hardware::Machine& machine() const { return machine_; }
 
  private:
-  Predictor(const hardware::Machine& machine) : machine_(machine) {}
+  explicit Predictor(hardware::Machine machine) : machine_(std::move(machine)) {}
   [[nodiscard]] Prediction::Memory memory_at(const Workload& workload) const;
   [[nodiscard]] bool fits(Workload workload) const;
   void prepare_evaluation();

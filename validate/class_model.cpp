@@ -1,10 +1,13 @@
 #include "validate/class_model.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "model/plan.hpp"
+#include "support/units.hpp"
 #include "validate/cases.hpp"
 
 namespace mansard::validate {
@@ -16,6 +19,9 @@ using ir::Expr;
 Result<ir::Graph> graph_of(const ir::Measurement& row, const ValidateOptions& options) {
   if (row.op != "step") {
     const Case* found = find_case(row.op);
+    if (row.op == "kernel") {
+      return failure("unknown-op", "a kernel's time is compared by mansard kernel --launches");
+    }
     if (found == nullptr) {
       return failure("unknown-op", fmt::format("the model has no op for '{}'", row.op));
     }
@@ -65,6 +71,32 @@ Roofline roofline_of(const model::CostModel& cost, Expr bandwidth) {
   return result;
 }
 
+struct Part {
+  std::string name;
+  double seconds = 0;
+};
+
+/// The greatest `most` parts.
+std::string greatest_of(std::vector<Part> parts, std::size_t most) {
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::pair(-a.seconds, a.name) < std::pair(-b.seconds, b.name);
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, parts.size()) && parts[i].seconds > 0; ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].name,
+                        format_measure(parts[i].seconds, kSecond));
+  }
+  return text;
+}
+
+std::vector<Part> parts_of(const std::vector<model::Term>& terms, const ir::Bindings& bindings) {
+  std::vector<Part> parts;
+  for (const model::Term& term : terms) {
+    parts.push_back({term.resource, ir::value(term.time.expr(), bindings)});
+  }
+  return parts;
+}
+
 }  // namespace
 
 Result<ClassModel> ClassModel::build(const ir::Measurement& row, const hardware::Machine& machine,
@@ -105,6 +137,42 @@ std::vector<double> ClassModel::values(const ir::Measurement& row) const {
     result.push_back(value != nullptr ? *value : *cost_.machine_values.find(symbol->symbol));
   }
   return result;
+}
+
+ClassModel::Counts ClassModel::counts(const ir::Measurement& row) const {
+  const ir::Bindings bindings = cost_.bindings(bindings_of(row));
+  Counts result;
+  for (const model::OpCost& op : cost_.ops) {
+    const double times = cost_.count(op);
+    result.flops += times * ir::value(op.demand.flops.expr(), bindings);
+    result.vector_flops += times * ir::value(op.demand.vector_flops.expr(), bindings);
+    for (const model::OperandDemand& operand : op.demand.operands) {
+      const double bytes = times * ir::value(operand.bytes.expr(), bindings);
+      const bool both = operand.def->access == ir::Access::kReadWrite;
+      result.bytes_read += operand.def->access == ir::Access::kWrite ? 0 : both ? bytes / 2 : bytes;
+      result.bytes_written += operand.def->access == ir::Access::kRead ? 0
+                              : both                                   ? bytes / 2
+                                                                       : bytes;
+    }
+  }
+  return result;
+}
+
+std::string ClassModel::explain(const ir::Measurement& row) const {
+  constexpr std::size_t kMost = 4;
+  const ir::Bindings bindings = cost_.bindings(bindings_of(row));
+  if (cost_.ops.size() == 1) {
+    const model::OpCost& op = cost_.ops.front();
+    return fmt::format("terms {}; bound {}",
+                       greatest_of(parts_of(op.estimate_terms, bindings), kMost),
+                       greatest_of(parts_of(op.bound_terms, bindings), 1));
+  }
+  std::vector<Part> ops;
+  for (const model::OpCost& op : cost_.ops) {
+    ops.push_back({cost_.graph->op(op.demand.op).name,
+                   cost_.count(op) * ir::value(op.estimate.expr(), bindings)});
+  }
+  return "ops " + greatest_of(std::move(ops), kMost);
 }
 
 Comparison ClassModel::compare(const ir::Measurement& row, std::span<const double> values) {

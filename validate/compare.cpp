@@ -123,6 +123,9 @@ class Comparer {
   Report finish() {
     for (ClassReport& report : report_.classes) {
       summarise(report);
+      for (Comparison& worst : report.worst) {
+        worst.why = model_of(*worst.row)->explain(*worst.row);
+      }
     }
     return std::move(report_);
   }

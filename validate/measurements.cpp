@@ -8,82 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "validate/csv.hpp"
+
 namespace mansard::validate {
 namespace {
 
 constexpr std::size_t kMostErrors = 20;
 constexpr double kMicrosecond = 1e-6;
-
-struct Cell {
-  std::string text;
-  Location location;
-};
-
-/// Splits a CSV text into rows of cells, quotes resolved.
-class CsvScanner {
- public:
-  explicit CsvScanner(std::shared_ptr<const SourceFile> file)
-      : file_(std::move(file)), text_(file_->text) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    at_ = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  }
-
-  /// The next row that is not empty; nullopt at the end.
-  std::optional<std::vector<Cell>> row() {
-    while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) {
-      ++at_;
-    }
-    if (at_ >= text_.size()) {
-      return std::nullopt;
-    }
-    std::vector<Cell> cells;
-    do {
-      cells.push_back(cell());
-    } while (take(','));
-    if (at_ < text_.size() && text_[at_] == '\r') {
-      ++at_;
-    }
-    return cells;
-  }
-
- private:
-  bool take(char c) {
-    const bool found = at_ < text_.size() && text_[at_] == c;
-    at_ += found ? 1 : 0;
-    return found;
-  }
-
-  Cell cell() {
-    const std::size_t begin = at_;
-    Cell result;
-    if (take('"')) {
-      quoted(result.text);
-    } else {
-      const std::size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
-      result.text = text_.substr(at_, end - at_);
-      at_ = end;
-    }
-    result.location = {file_, begin, at_};
-    return result;
-  }
-
-  void quoted(std::string& out) {
-    while (at_ < text_.size()) {
-      const char c = text_[at_++];
-      if (c != '"') {
-        out += c;
-      } else if (!take('"')) {
-        return;
-      } else {
-        out += '"';
-      }
-    }
-  }
-
-  std::shared_ptr<const SourceFile> file_;
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
 
 std::optional<double> number(std::string_view text) {
   double value = 0;
@@ -120,6 +51,7 @@ std::string* text_field(ir::Measurement& m, std::string_view column) {
       {"dtype", &ir::Measurement::dtype},
       {"out_dtype", &ir::Measurement::out_dtype},
       {"kv_dtype", &ir::Measurement::kv_dtype},
+      {"source", &ir::Measurement::source},
   };
   for (const Field& field : kFields) {
     if (field.column == column) {

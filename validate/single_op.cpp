@@ -38,6 +38,18 @@ RowTypes row_types(std::string_view dtype) {
   return {type, type};
 }
 
+std::string combined_type(const ir::Dtype& activation, const ir::Dtype& weight) {
+  if (&activation == &weight) {
+    return std::string(weight.name);
+  }
+  for (const Combination& c : kCombinations) {
+    if (c.activation == activation.name && c.weight == weight.name) {
+      return std::string(c.name);
+    }
+  }
+  return fmt::format("{}*{}", activation.name, weight.name);
+}
+
 GraphMaker::GraphMaker(const ir::Measurement& row)
     : block_(graph_.add_block("op", 1)),
       dtype_(row_types(row.dtype).activation),

@@ -55,5 +55,8 @@ struct RowTypes {
   const ir::Dtype* weight;
 };
 [[nodiscard]] RowTypes row_types(std::string_view dtype);
+/// The other way: what the dtype column says of an op with these operands; "bf16*fp8" where there
+/// is no name for the two.
+[[nodiscard]] std::string combined_type(const ir::Dtype& activation, const ir::Dtype& weight);
 
 }  // namespace mansard::validate

@@ -45,6 +45,7 @@ Candidates candidates(const Argument& argument) {
 
 std::vector<std::string> name_lists() {
   std::vector<std::string> lists;
+  lists.reserve(std::size(kMeanings));
   for (const Meaning& meaning : kMeanings) {
     lists.emplace_back(meaning.list);
   }

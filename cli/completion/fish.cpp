@@ -51,6 +51,17 @@ std::string option_line(const Argument& option, const std::string& condition) {
                      value_switch(option), single_quoted(option.description));
 }
 
+std::string positional_line(const Argument& argument, const std::string& here) {
+  const Candidates found = candidates(argument);
+  const std::string words = values(found);
+  const bool files = found.files_too || found.kind == Candidates::Kind::kFiles;
+  if (words.empty() && !files) {
+    return {};
+  }
+  return fmt::format("complete -c mansard -n {}{}{}\n", single_quoted(here), files ? " -F" : "",
+                     words.empty() ? "" : " -a " + single_quoted(words));
+}
+
 /// `seen` holds where the commands down to `command` are on the line.
 std::string lines(const Command& command, const std::string& seen) {
   std::string deeper;
@@ -65,13 +76,7 @@ std::string lines(const Command& command, const std::string& seen) {
     text += option_line(option, here);
   }
   for (const Argument& argument : command.positionals) {
-    const Candidates found = candidates(argument);
-    const std::string words = values(found);
-    const bool files = found.files_too || found.kind == Candidates::Kind::kFiles;
-    if (!words.empty() || files) {
-      text += fmt::format("complete -c mansard -n {}{}{}\n", single_quoted(here),
-                          files ? " -F" : "", words.empty() ? "" : " -a " + single_quoted(words));
-    }
+    text += positional_line(argument, here);
   }
   for (const Command& inner : command.commands) {
     text += fmt::format("complete -c mansard -n {} -a {} -d {}\n", single_quoted(here), inner.name,

@@ -12,9 +12,11 @@
 #include "cli/options.hpp"
 #include "cli/verb.hpp"
 #include "cli/views/explain.hpp"
+#include "cli/views/op_rows.hpp"
 #include "cli/views/plot/roofline.hpp"
 #include "cli/views/prediction.hpp"
 #include "support/units.hpp"
+#include "validate/op_rows.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -25,6 +27,7 @@ struct Options {
   Format format = Format::kTable;
   std::string slo;
   std::string plot;
+  std::string ops_out;
   bool explain = false;
 };
 
@@ -40,6 +43,7 @@ struct Answer {
   model::Prediction prediction;
   std::string explanation;
   Roofline roofline;
+  std::string ops;
 };
 
 void append(Diagnostics& all, Diagnostics more) {
@@ -80,7 +84,7 @@ Diagnostic does_not_fit(const model::Prediction& p) {
               "{} needs {} per GPU (weights {}, KV {}, activations {}), {} has {} usable",
               p.model.name, format_measure(needed, kByte), format_measure(m.weight_bytes, kByte),
               format_measure(m.kv_bytes, kByte), format_measure(m.activation_bytes, kByte),
-              p.machine.name, format_measure(*m.capacity_bytes, kByte)),
+              p.machine.name, format_measure(m.capacity_bytes.value_or(0), kByte)),
           .label = hint};
 }
 
@@ -119,6 +123,12 @@ Result<Answer> ask(const std::string& machine_name, const Question& question,
   if (!options.plot.empty()) {
     answer.roofline = roofline(*machine, answer.prediction);
   }
+  if (!options.ops_out.empty()) {
+    const model::Workload& workload = answer.prediction.workload;
+    answer.ops = op_rows_json(
+        answer.prediction,
+        validate::op_rows(*predictor->cost().graph, workload.bindings(), workload.phase));
+  }
   if (options.explain) {
     const auto kernel = kernel_alone(*predictor, *calibration, options);
     if (!kernel) {
@@ -147,7 +157,7 @@ Result<Question> question_of(Options& options) {
   if (!errors.empty()) {
     return failure(std::move(errors));
   }
-  return Question{std::move(*graph), std::move(*plan), *objective};
+  return Question{std::move(*graph), *plan, *objective};
 }
 
 Outcome shown(const std::vector<Answer>& answers, const Options& options) {
@@ -161,6 +171,12 @@ Outcome shown(const std::vector<Answer>& answers, const Options& options) {
   }
   if (!options.plot.empty()) {
     if (const auto written = write_file("--plot", options.plot, roofline_svg(panels)); !written) {
+      return failed(written.error());
+    }
+  }
+  if (!options.ops_out.empty()) {
+    if (const auto written = write_file("--ops-out", options.ops_out, answers.front().ops);
+        !written) {
       return failed(written.error());
     }
   }
@@ -216,6 +232,11 @@ Run add_predict(CLI::App& app) {
           "metric would confirm it")
       ->group("Output");
   verb->add_option("--plot", options->plot, "Also draw the hierarchical roofline as SVG")
+      ->type_name("FILE")
+      ->group("Output");
+  verb->add_option("--ops-out", options->ops_out,
+                   "Also write the ops of the step (on the first machine) with their shapes, for "
+                   "mansard-measure suite --ops")
       ->type_name("FILE")
       ->group("Output");
   add_format_option(*verb, options->format);

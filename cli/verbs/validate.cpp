@@ -1,12 +1,22 @@
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include "cli/files.hpp"
 #include "cli/measurements.hpp"
 #include "cli/options.hpp"
 #include "cli/verb.hpp"
+#include "cli/views/counts.hpp"
+#include "cli/views/plot/scatter.hpp"
 #include "cli/views/validation.hpp"
+#include "support/document.hpp"
 #include "validate/compare.hpp"
+#include "validate/counts.hpp"
+#include "validate/tolerance.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -17,60 +27,139 @@ struct Options {
   std::vector<std::string> models;  ///< "NAME=config.json"
   Format format = Format::kTable;
   bool summary = false;
-  std::optional<double> tolerance;  ///< Largest mean error of any class, per cent.
+  std::vector<std::string> tolerances;  ///< "7", "matmul/bf16=7"
+  std::string plot;
+  std::string counts;
 };
 
-bool exceeded(const validate::Report& report, double tolerance) {
-  for (const validate::ClassReport& c : report.classes) {
-    if (c.rows > 0 && 100 * c.errors.mape > tolerance) {
-      return true;
-    }
-  }
-  return false;
-}
+/// What the rows are held against.
+struct Model {
+  hardware::Machine machine;
+  model::Calibration calibration;
+  validate::ValidateOptions options;
+};
 
-Outcome show(const validate::Report& report, const Options& options) {
-  Outcome outcome;
-  switch (options.format) {
-    case Format::kJson:
-      outcome.out = validation_json(report);
-      break;
-    case Format::kCsv:
-      outcome.out = validation_csv(report);
-      break;
-    case Format::kTable:
-      outcome.out = validation_table(report, options.summary);
-      break;
-  }
-  if (options.tolerance && exceeded(report, *options.tolerance)) {
-    outcome.exit_code = kToleranceExceeded;
-  }
-  return outcome;
-}
-
-Outcome validate_files(const Options& options) {
-  auto rows = read_measurement_files(options.files);
-  if (!rows) {
-    return failed(rows.error());
-  }
+Result<Model> model_of(const Options& options) {
   auto machine = load(options.machine.machines.front(), options.machine);
   if (!machine) {
-    return failed(machine.error());
+    return failure(std::move(machine.error()));
   }
   auto calibration = load_calibration(*machine, options.machine);
   if (!calibration) {
-    return failed(calibration.error());
+    return failure(std::move(calibration.error()));
   }
   if (options.machine.calibration.empty() && !options.machine.no_calibration) {
     if (auto recorded = calibration->add_recorded_rows(); !recorded) {
-      return failed(recorded.error());
+      return failure(std::move(recorded.error()));
     }
   }
-  auto report = validate::compare(*rows, *machine, *calibration,
-                                  {.regime = cost_options(options.machine).regime,
-                                   .implementation = options.machine.implementation,
-                                   .models = step_models(options.models)});
-  return report ? show(*report, options) : failed(report.error());
+  return Model{std::move(*machine),
+               std::move(*calibration),
+               {.regime = cost_options(options.machine).regime,
+                .implementation = options.machine.implementation,
+                .models = step_models(options.models)}};
+}
+
+std::string text_of(const validate::Report& report, const Options& options) {
+  switch (options.format) {
+    case Format::kJson:
+      return validation_json(report);
+    case Format::kCsv:
+      return validation_csv(report);
+    case Format::kTable:
+      break;
+  }
+  return validation_table(report, options.summary);
+}
+
+/// On standard error, whatever the format: the classes beyond their tolerance.
+std::string excess_text(const std::vector<validate::Excess>& excesses) {
+  std::string text;
+  for (const validate::Excess& one : excesses) {
+    const validate::ClassReport& report = *one.report;
+    text += fmt::format("exceeded: {} {}{}{} {} {}: mean error {:.1f} %, tolerance {}\n", report.op,
+                        report.dtype, report.phase.empty() ? "" : " ", report.phase,
+                        report.implementation, report.mode, 100 * report.errors.mape,
+                        one.tolerance->text);
+  }
+  return text;
+}
+
+Result<std::vector<validate::Tolerance>> tolerances_of(const Options& options) {
+  std::vector<validate::Tolerance> result;
+  for (const std::string& text : options.tolerances) {
+    auto tolerance = validate::parse_tolerance(text);
+    if (!tolerance) {
+      return failure(std::move(tolerance.error()));
+    }
+    result.push_back(std::move(*tolerance));
+  }
+  return result;
+}
+
+Result<Outcome> judge(const validate::Report& report,
+                      const std::vector<validate::Tolerance>& tolerances, const Options& options) {
+  const auto excesses = validate::excesses(report, tolerances);
+  if (!excesses) {
+    return failure(excesses.error());
+  }
+  if (!options.plot.empty()) {
+    if (auto written = write_file("--plot", options.plot, scatter_svg(scatter(report))); !written) {
+      return failure(std::move(written.error()));
+    }
+  }
+  return Outcome{.out = text_of(report, options),
+                 .err = excess_text(*excesses),
+                 .exit_code = excesses->empty() ? kOk : kToleranceExceeded};
+}
+
+Result<Outcome> validate_times(const std::vector<ir::Measurement>& rows, const Options& options) {
+  const auto tolerances = tolerances_of(options);
+  if (!tolerances) {
+    return failure(tolerances.error());
+  }
+  const auto model = model_of(options);
+  if (!model) {
+    return failure(model.error());
+  }
+  const auto report = validate::compare(rows, model->machine, model->calibration, model->options);
+  return report ? judge(*report, *tolerances, options) : Result<Outcome>(failure(report.error()));
+}
+
+Result<Outcome> validate_counts(const std::vector<ir::Measurement>& rows, const Options& options) {
+  const auto counted = read_file(options.counts).and_then(validate::read_counters);
+  if (!counted) {
+    return failure(counted.error());
+  }
+  const auto model = model_of(options);
+  if (!model) {
+    return failure(model.error());
+  }
+  const auto classes =
+      validate::compare_counts(rows, *counted, model->machine, model->calibration, model->options);
+  if (!classes) {
+    return failure(classes.error());
+  }
+  const std::string& machine = model->machine.name;
+  switch (options.format) {
+    case Format::kJson:
+      return Outcome{.out = counts_json(machine, *classes)};
+    case Format::kCsv:
+      return Outcome{.out = counts_csv(*classes)};
+    case Format::kTable:
+      break;
+  }
+  return Outcome{.out = counts_table(machine, *classes)};
+}
+
+Outcome validate_files(const Options& options) {
+  const auto rows = read_measurement_files(options.files);
+  if (!rows) {
+    return failed(rows.error());
+  }
+  auto outcome =
+      options.counts.empty() ? validate_times(*rows, options) : validate_counts(*rows, options);
+  return outcome ? std::move(*outcome) : failed(outcome.error());
 }
 
 }  // namespace
@@ -83,8 +172,17 @@ Run add_validate(CLI::App& app) {
   add_format_option(*verb, options->format);
   verb->add_option("--model", options->models, "NAME=config.json of a step's model")->take_all();
   verb->add_flag("--summary", options->summary, "Only the table of classes");
-  verb->add_option("--tolerance", options->tolerance,
-                   "Exit with 3 if the mean error of a class exceeds this many per cent");
+  verb->add_option("--tolerance", options->tolerances,
+                   "Exit with 3 if the mean error of a class exceeds this many per cent; "
+                   "CLASS: words as matmul/bf16 or attention/decode/cudnn, the most words count")
+      ->type_name("[CLASS=]PERCENT");
+  verb->add_option("--plot", options->plot,
+                   "Also draw estimate against measurement as SVG, a panel an op class")
+      ->type_name("FILE");
+  verb->add_option("--counts", options->counts,
+                   "Compare FLOP and DRAM bytes instead of times: the raw page (CSV) that Nsight "
+                   "Compute took of mansard-measure suite --profile")
+      ->type_name("FILE");
   return [options] { return validate_files(*options); };
 }
 

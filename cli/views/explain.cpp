@@ -157,13 +157,19 @@ class Explainer {
       const double main = at(operand.main.expr());
       const bool twice = operand.def->access == ir::Access::kReadWrite;
       table.row({std::string(operand.def->name), std::string(tensor.dtype->name), bytes(moved),
-                 main == 0      ? "on chip"
-                 : main < moved ? "partly " + main_
-                                : main_,
+                 place(main, moved),
                  fmt::format("{}{}", formula_text(operand.def->touched),
                              twice ? ", read and written" : "")});
     }
     return rows_behind("bytes", table);
+  }
+
+  /// Where an operand is: `main` of its `moved` bytes cross device memory.
+  [[nodiscard]] std::string place(double main, double moved) const {
+    if (main == 0) {
+      return "on chip";
+    }
+    return main < moved ? "partly " + main_ : main_;
   }
 
   static std::string bound(const std::vector<Load>& terms) {

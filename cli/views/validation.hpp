@@ -6,6 +6,9 @@
 
 namespace mansard::cli {
 
+/// What a row measured: "llama3-8b k=4096 m=16 n=6144".
+[[nodiscard]] std::string shape_of(const ir::Measurement& row);
+
 /// The classes; then, unless `summary_only`, each with its worst rows and those that beat the
 /// bound.
 [[nodiscard]] std::string validation_table(const validate::Report& report, bool summary_only);

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "cli/views/text_table.hpp"
@@ -19,14 +23,11 @@ std::string class_name(const validate::ClassReport& c) {
   return fmt::format("{} {}{}{}", c.op, c.dtype, c.phase.empty() ? "" : " ", c.phase);
 }
 
-std::string shape_of(const ir::Measurement& row) {
-  std::string text = row.model;
-  for (const auto& [name, value] : row.dims) {
-    if (!name.ends_with("_us") && name != "sm_mhz" && name != "power_w") {
-      text += fmt::format("{}{}={:.15g}", text.empty() ? "" : " ", name, value);
-    }
-  }
-  return text;
+/// Columns that say how a row was measured, not what.
+bool is_result(std::string_view column) {
+  constexpr std::string_view kResults[] = {"sm_mhz", "power_w", "temp_c", "trials", "calls"};
+  return column.ends_with("_us") ||
+         std::find(std::begin(kResults), std::end(kResults), column) != std::end(kResults);
 }
 
 std::string row_line(const validate::Comparison& c) {
@@ -46,7 +47,7 @@ std::string details(const validate::ClassReport& c) {
               : "";
   text += "\n";
   for (const validate::Comparison& row : c.worst) {
-    text += row_line(row);
+    text += row_line(row) + fmt::format("    {}\n", row.why);
   }
   for (std::size_t i = 0; i < c.violations.size() && i < c.worst.size(); ++i) {
     text += " beats the bound:" + row_line(c.violations[i]);
@@ -76,6 +77,16 @@ std::string summary(const validate::Report& report) {
 }
 
 }  // namespace
+
+std::string shape_of(const ir::Measurement& row) {
+  std::string text = row.model;
+  for (const auto& [name, value] : row.dims) {
+    if (!is_result(name)) {
+      text += fmt::format("{}{}={:.15g}", text.empty() ? "" : " ", name, value);
+    }
+  }
+  return text;
+}
 
 std::string validation_table(const validate::Report& report, bool summary_only) {
   std::string text = fmt::format(

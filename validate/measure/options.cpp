@@ -13,7 +13,7 @@ constexpr std::string_view kUsage =
     R"(mansard-measure: times probes, a suite of ops, or a kernel of yours on the GPU at hand
 
   mansard-measure probes -o DIR [options]            what the machine can do: DIR/probes.csv
-  mansard-measure suite  -o DIR [--ops FILE.csv]     ops as libraries run them: DIR/suite.csv
+  mansard-measure suite  -o DIR [--ops FILE.csv|json] ops as libraries run them: DIR/suite.csv
   mansard-measure kernel FILE.ptx -o DIR --entry NAME --grid X,Y,Z --block X,Y,Z [--shared BYTES]
                   [--params a,b,...] [--args "n=1024;x=f32[1024];i=u32[64]%1024;s=2.0f"]: DIR/kernel.csv
 
@@ -21,6 +21,8 @@ constexpr std::string_view kUsage =
   --only NAME,...   only these probes, or these ops of the suite
   --list            name what would run, and stop
   --resume          keep the rows that DIR holds and measure only what is missing
+  --profile         suite: run each op once, cold, between cudaProfilerStart and Stop, behind a kernel
+                    mark_kernel whose grid is the number of the row in suite.csv; rows are flagged
   --machine NAME    machine id of the rows (default: from the device's name)
   --device N        CUDA device (default 0)
 
@@ -77,11 +79,12 @@ const std::map<std::string_view, Setter>& valued_options() {
 bool set_switch(Options& options, std::string_view name) {
   options.list |= name == "--list";
   options.resume |= name == "--resume";
+  options.profile |= name == "--profile";
   if (name == "--help" || name == "-h") {
     options.verb = Verb::kHelp;
     return true;
   }
-  return name == "--list" || name == "--resume";
+  return name == "--list" || name == "--resume" || name == "--profile";
 }
 
 void require_complete(const Options& options) {

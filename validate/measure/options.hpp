@@ -42,10 +42,12 @@ struct Options {
   std::vector<std::string> only;
   bool list = false;
   bool resume = false;
+  /// Run each op once, for a profiler, instead of timing it.
+  bool profile = false;
   int device = 0;
   /// Machine id for the rows; empty: from the device's name.
   std::string machine;
-  /// CSV of ops for `suite`; empty: the built-in list.
+  /// Ops for `suite` (CSV or JSON, see ops_file.hpp); empty: the built-in list.
   std::filesystem::path ops;
   KernelOptions kernel;
 };

@@ -106,6 +106,15 @@ void Svg::rect(const Box& box, std::string_view css_class, double corner) {
        "/>\n");
 }
 
+void Svg::polygon(std::span<const Point> corners, std::string_view css_class) {
+  std::string points;
+  for (const Point& corner : corners) {
+    points += fmt::format("{}{},{}", points.empty() ? "" : " ", svg_number(corner.x),
+                          svg_number(corner.y));
+  }
+  open("polygon", {{"points", points}, {"class", std::string(css_class)}}, "/>\n");
+}
+
 void Svg::line(Point a, Point b, std::string_view css_class) {
   open("line",
        {{"x1", svg_number(a.x)},

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <cuda_profiler_api.h>
+
 #include "validate/measure/manifest.hpp"
 #include "validate/suite/gpu/environment.cuh"
 #include "validate/suite/gpu/lab.cuh"
@@ -21,6 +23,9 @@ void enqueue(const Subject& subject, cudaStream_t stream, int calls) {
     subject.call(stream, turn % subject.rotation.sets);
   }
 }
+
+/// Says in a profile which row the kernels behind it belong to: its grid is the row's number.
+__global__ void mark_kernel() {}
 
 void set_if(Row& row, std::string_view column, const std::optional<double>& value) {
   if (value) {
@@ -56,14 +61,15 @@ Lab::Lab(const Options& options, const std::string& file, std::span<const std::s
       results_(options.out / file, columns, options.resume) {
   check_device();
   constexpr double kShareOfFree = 0.6;
-  constexpr std::size_t kMostArena = std::size_t{48} << 30;
+  // A profiler that replays kernels saves what they may write.
+  const std::size_t most_arena = std::size_t{options.profile ? 4u : 48u} << 30;
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes));
   flush_bytes_ = 3 * device_.l2_bytes;
   check(cudaMalloc(&flush_, flush_bytes_));
   arena_ = std::make_unique<Arena>(std::min(
-      kMostArena, static_cast<std::size_t>(kShareOfFree * static_cast<double>(free_bytes))));
+      most_arena, static_cast<std::size_t>(kShareOfFree * static_cast<double>(free_bytes))));
   fill_random("fp32", flush_, flush_bytes_ / sizeof(float), seed(), stream_);
   ramp_clocks();
   write_manifest(options_, machine_, device_, nvml_);
@@ -102,6 +108,9 @@ bool Lab::skips(Row& row) const {
 }
 
 Rotation Lab::rotation(double bytes) const {
+  if (options_.profile) {
+    return {};
+  }
   const auto cache = static_cast<double>(device_.l2_bytes);
   const int sets = rotation_sets(bytes, cache, kMostSets);
   return {sets, sets * bytes < 3 * cache};
@@ -154,7 +163,26 @@ std::vector<double> Lab::run_batch(const Graph& graph, const Subject& subject, i
   return samples;
 }
 
+Timing Lab::run_once(const Subject& subject) {
+  const Event begin;
+  const Event end;
+  stream_.wait();
+  check(cudaProfilerStart());
+  mark_kernel<<<++marks_, 1, 0, stream_>>>();
+  check_launch();
+  begin.record(stream_);
+  subject.call(stream_, 0);
+  end.record(stream_);
+  stream_.wait();
+  check(cudaProfilerStop());
+  const double samples[] = {end.since(begin)};
+  return timing_of(samples, 1);
+}
+
 Timing Lab::time(const Subject& subject) {
+  if (options_.profile) {
+    return run_once(subject);
+  }
   const int most = subject.rotation.flush ? std::min(subject.most_calls, subject.rotation.sets)
                                           : subject.most_calls;
   const int calls = calls_per_replay(rough_time(subject), kReplay, most);
@@ -184,6 +212,9 @@ void Lab::record(Row row, const Timing& timing) {
       .set("calls", timing.calls)
       .set("throttle", timing.state.throttle)
       .set("source", "mansard-measure");
+  if (options_.profile) {
+    row.set("flag", std::string_view("profiled"));
+  }
   set_if(row, "sm_mhz", timing.state.sm_mhz);
   set_if(row, "power_w", timing.state.power_w);
   set_if(row, "temp_c", timing.state.temperature_c);

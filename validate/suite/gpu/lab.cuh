@@ -90,7 +90,7 @@ class Lab {
   [[nodiscard]] Rotation rotation(double bytes) const;
   /// Enqueues reads of other data until nothing else is left in the L2.
   void flush_l2() const { read_through(flush_, flush_bytes_, stream_); }
-  /// Warm up, record a graph, take trials.
+  /// Warm up, record a graph, take trials. With --profile, one marked call instead.
   [[nodiscard]] Timing time(const Subject& subject);
   /// Writes the row with its times and clocks, and says so on stderr.
   void record(Row row, const Timing& timing);
@@ -103,6 +103,7 @@ class Lab {
   void check_device() const;
   void ramp_clocks();
   [[nodiscard]] Seconds rough_time(const Subject& subject);
+  [[nodiscard]] Timing run_once(const Subject& subject);
   [[nodiscard]] std::vector<double> run_batch(const Graph& graph, const Subject& subject, int calls,
                                               int trials, DeviceState& state);
 
@@ -117,6 +118,7 @@ class Lab {
   std::byte* flush_ = nullptr;
   std::size_t flush_bytes_ = 0;
   StopCriterion stop_;
+  unsigned marks_ = 0;
   std::uint64_t seed_ = 0;
 };
 
