@@ -17,6 +17,7 @@
 #include "cli/verb.hpp"
 #include "frontend/ptx/lower/lower.hpp"
 #include "frontend/ptx/parser.hpp"
+#include "ir/kernel_formulas.hpp"
 #include "support/suggest.hpp"
 
 namespace mansard::cli {
@@ -41,6 +42,7 @@ void append(Diagnostics& all, Diagnostics more) {
 struct Prepared {
   ir::Kernel kernel;
   ir::KernelFlow flow;
+  std::shared_ptr<const ir::KernelFormulas> formulas;
 };
 
 std::string listed(const std::vector<std::string>& names) {
@@ -73,6 +75,10 @@ class KernelVerb {
       }
       launches = *std::move(read);
     }
+    if (options_.launches.empty() &&
+        (options_.launch.grid.empty() || options_.launch.block.empty())) {
+      return formulas_only();
+    }
     std::vector<KernelAnswer> answers;
     Diagnostics errors;
     for (const LaunchText& launch : launches) {
@@ -101,6 +107,25 @@ class KernelVerb {
     return {.out = kernel_table(answers)};
   }
 
+  /// Without a launch there are no numbers, but formulas.
+  Outcome formulas_only() {
+    const auto prepared = prepare(options_.launch.kernel);
+    if (!prepared) {
+      return failed(prepared.error());
+    }
+    const ir::Kernel& kernel = (*prepared)->kernel;
+    const ir::KernelFormulas& formulas = *(*prepared)->formulas;
+    switch (options_.format) {
+      case Format::kJson:
+        return {.out = formulas_json(kernel, formulas)};
+      case Format::kCsv:
+        return {.out = formulas_csv(kernel, formulas)};
+      case Format::kTable:
+        break;
+    }
+    return {.out = formulas_table(kernel, formulas)};
+  }
+
   Result<Prepared*> prepare(const std::string& wanted) {
     std::vector<std::string> entries;
     for (const std::string_view each : module_.entries()) {
@@ -127,6 +152,8 @@ class KernelVerb {
     fresh->kernel = frontend::ptx::lower(module_, *module_.find_function(name));
     fresh->flow = ir::analyse_flow(fresh->kernel);
     name_parameters(fresh->kernel, options_.parameters);
+    fresh->formulas =
+        std::make_shared<ir::KernelFormulas>(ir::formulas_of(fresh->kernel, fresh->flow));
     return prepared_.emplace(name, std::move(fresh)).first->second.get();
   }
 
@@ -180,8 +207,10 @@ class KernelVerb {
     if (!why.empty()) {
       report->assumptions.push_back(why);
     }
-    KernelAnswer answer{
-        .report = *std::move(report), .case_name = text.name, .measured_s = text.measured_s};
+    KernelAnswer answer{.report = *std::move(report),
+                        .case_name = text.name,
+                        .measured_s = text.measured_s,
+                        .formulas = at.formulas};
     if (options_.by_line) {
       answer.lines = by_line(at, *launch);
     }

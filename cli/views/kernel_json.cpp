@@ -2,6 +2,8 @@
 
 #include "cli/views/json.hpp"
 #include "cli/views/kernel.hpp"
+#include "cli/views/kernel_formulas.hpp"
+#include "ir/expr_text.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -149,6 +151,12 @@ Json answer_json(const KernelAnswer& answer) {
                                     {"rate_per_s", r.instruction_rate}};
   }
   json["diagnosis"] = diagnosis_json(r);
+  if (answer.formulas) {
+    json["loops"] = loops_json(*answer.formulas);
+    json["per_thread"] = {{"thread_instructions", ir::print(answer.formulas->thread_instructions)},
+                          {"flops", ir::print(answer.formulas->flops)},
+                          {"global_bytes", ir::print(answer.formulas->global_bytes)}};
+  }
   if (!answer.case_name.empty()) {
     json["case"] = answer.case_name;
   }

@@ -7,6 +7,7 @@
 #include "cli/views/numbers.hpp"
 #include "cli/views/records.hpp"
 #include "cli/views/text_table.hpp"
+#include "ir/expr_text.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -213,6 +214,16 @@ std::string one(const KernelAnswer& answer) {
   text += sheet_of(r) + findings(r);
   if (!answer.lines.empty()) {
     text += lines_of(answer.lines);
+  }
+  if (answer.formulas && !r.unknowns.empty()) {
+    text += "\nloops:\n";
+    for (const ir::KernelRegion& each : answer.formulas->regions) {
+      if (each.loop != ir::kNothing) {
+        text += paragraph(fmt::format("{} runs {} times", each.name,
+                                      each.trips ? ir::print(each.trips) : "trip_" + each.name),
+                          4);
+      }
+    }
   }
   text += "\nassumed:\n";
   for (const std::string& each : r.assumptions) {

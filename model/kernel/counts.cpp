@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace mansard::model::kernel {
@@ -9,10 +10,13 @@ namespace {
 
 using ir::MemorySpace;
 
-constexpr std::int64_t kBoxes = 3000;  ///< Walked exactly; blocks beyond are sampled.
-constexpr std::int64_t kSteps = 6'000'000;
-constexpr std::int64_t kStepsOfSample = 3'000'000;
-constexpr std::int64_t kSamples = 48;
+/// A kernel is counted exactly if that takes this many steps (a microsecond or less each) ...
+constexpr std::int64_t kExactSteps = 500'000;
+/// ... as far as is known after this many; else by sampled blocks, for which these remain.
+constexpr std::int64_t kTrialSteps = 100'000;
+constexpr std::int64_t kSampleSteps = 200'000;
+constexpr std::int64_t kMostSteps = 6'000'000;
+constexpr double kGoldenRatio = 0.6180339887498949;
 
 struct Box {
   std::array<std::int64_t, 3> origin{};
@@ -95,12 +99,13 @@ class Counter {
 
   Counts run() {
     std::vector<Box> left{{.extent = launch_.grid}};
-    while (!left.empty() && counts_.boxes < kBoxes && walk_.steps() < kSteps) {
+    while (!left.empty() && !too_long()) {
       const Box box = left.back();
       left.pop_back();
       ++counts_.boxes;
-      walk_.allow(kSteps);
+      walk_.allow(kMostSteps);
       const Box done = walk(box, 1);
+      covered_ += done.volume();
       remainders(box, done, left);
     }
     if (!left.empty()) {
@@ -112,6 +117,13 @@ class Counter {
   }
 
  private:
+  /// True if walking the rest at the pace so far would take too many steps.
+  [[nodiscard]] bool too_long() const {
+    const double share = covered_ / static_cast<double>(launch_.blocks());
+    return walk_.steps() > kTrialSteps &&
+           static_cast<double>(walk_.steps()) > share * static_cast<double>(kExactSteps);
+  }
+
   /// Walks the warps of the first block of `box`; the box of blocks that take the same path.
   Box walk(const Box& box, double weight) {
     Domain domain;
@@ -141,19 +153,23 @@ class Counter {
     }
   }
 
-  /// Blocks at even distances in what is left stand for all of it.
+  /// Blocks spread evenly over what is left stand for all of it; off the even places by multiples
+  /// of the golden ratio, so that no period of the kernel agrees with theirs.
   void sample(const std::vector<Box>& left) {
     double volume = 0;
     for (const Box& box : left) {
       volume += box.volume();
     }
+    const std::int64_t wanted =
+        kSampleSteps * counts_.boxes / std::max<std::int64_t>(1, walk_.steps());
     const std::int64_t samples =
-        std::min<std::int64_t>(kSamples, static_cast<std::int64_t>(volume));
+        std::min(std::clamp<std::int64_t>(wanted, 24, 400), static_cast<std::int64_t>(volume));
     counts_.sampled_blocks = static_cast<double>(samples);
     counts_.represented_blocks = volume;
     for (std::int64_t i = 0; i < samples; ++i) {
-      double at = (static_cast<double>(i) + 0.5) * volume / static_cast<double>(samples);
-      walk_.allow(walk_.steps() + kStepsOfSample / samples + 2000);
+      const double jitter = std::fmod(static_cast<double>(i) * kGoldenRatio, 1.0);
+      double at = (static_cast<double>(i) + jitter) * volume / static_cast<double>(samples);
+      walk_.allow(walk_.steps() + kMostSteps / samples);
       for (const Box& box : left) {
         if (at >= box.volume()) {
           at -= box.volume();
@@ -204,7 +220,8 @@ class Counter {
     to.requests += requests;
     to.lanes += requests * costs.lanes;
     to.serial += requests * static_cast<double>(costs.contention);
-    to.lines += requests * lines(pattern, static_cast<unsigned>(modulo(event.address, kLineBytes)));
+    to.lines += requests * static_cast<double>(costs.lines[static_cast<std::size_t>(
+                               modulo(event.address, kLineBytes) / kSectorBytes)]);
     if (event.bulk_bytes > 0) {
       to.bytes += requests * event.bulk_bytes;
       to.sectors += requests * event.bulk_bytes / kSectorBytes;
@@ -247,6 +264,7 @@ class Counter {
   const Launch& launch_;
   Counts counts_;
   Walk walk_;
+  double covered_ = 0;  ///< Blocks.
   std::vector<double> block_warps_;
   std::vector<double> block_threads_;
 };

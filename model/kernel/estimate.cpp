@@ -14,6 +14,7 @@ using ir::Pipe;
 /// chips sustain.
 constexpr double kIssueUse = 0.95;   ///< Of one instruction per scheduler and cycle.
 constexpr double kL1Use = 0.8;       ///< Of one tag lookup per SM and cycle.
+constexpr double kL2Use = 0.92;      ///< Of the bandwidth measured at small footprints.
 constexpr double kTensorUse = 0.85;  ///< Of the dense rate.
 constexpr double kDramUse = 0.9;     ///< Of the datasheet's bandwidth, where none was measured.
 /// Launching the blocks of a kernel, and waiting for the last: an empty kernel takes 1.5 us on an
@@ -130,7 +131,7 @@ class Times {
       bandwidth = machine_.known(cache->name + ".bandwidth");
     }
     const double assumed = sms_ * 64 * clock_;  // a port of 64 bytes a clock to each SM
-    const double rate = std::min(bandwidth.value_or(assumed), assumed) * 0.75;
+    const double rate = std::min(bandwidth.value_or(assumed), assumed) * kL2Use;
     report_.terms.push_back(
         {cache->name, 0,
          (report_.traffic.l2_read + report_.traffic.l2_write) / rate * sms_ / used_sms_});

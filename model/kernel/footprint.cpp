@@ -8,8 +8,8 @@
 namespace mansard::model::kernel {
 namespace {
 
-constexpr double kSamples = 300;
-constexpr int kVisits = 4000;  ///< Index tuples that one search looks at.
+constexpr double kSamples = 200;
+constexpr int kVisits = 2000;  ///< Index tuples that one search looks at.
 
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
   const std::int64_t q = a / b;
@@ -28,7 +28,9 @@ struct Family {
   double repeats = 1;     ///< Requests at each address.
   double represents = 1;
   double requests = 1;
+  double units = 1;  ///< Of one request.
   double bulk = 0;
+  bool dense = false;  ///< Every unit between the lowest and the highest lane is touched.
 };
 
 class Estimator {
@@ -67,8 +69,7 @@ class Estimator {
     double due = 0.5;
     for (const Family& family : families_) {
       const double weight = family.requests * family.repeats * family.represents;
-      const double touched =
-          weight * units_of(family, family.anchor).size() * static_cast<double>(unit_);
+      const double touched = weight * family.units * static_cast<double>(unit_);
       result.requested += touched;
       if (!family.pattern->known) {
         result.distinct += touched;
@@ -131,6 +132,10 @@ class Estimator {
       family.reach[i] =
           family.reach[i + 1] + family.strides[i].bytes * (family.strides[i].count - 1);
     }
+    const std::vector<std::int64_t> units = units_of(family, family.anchor);
+    family.units = static_cast<double>(units.size());
+    family.dense = pattern.known &&
+                   units.back() - units.front() + 1 == static_cast<std::int64_t>(units.size());
     families_.push_back(family);
   }
 
@@ -153,6 +158,21 @@ class Estimator {
     std::sort(units.begin(), units.end());
     units.erase(std::unique(units.begin(), units.end()), units.end());
     return units;
+  }
+
+  /// True if a lane touches the unit that begins `offset` bytes past the lowest lane.
+  [[nodiscard]] bool covers(const Family& family, std::int64_t offset) const {
+    const LanePattern& pattern = *family.pattern;
+    const auto bytes =
+        std::max<std::int64_t>(pattern.bytes, static_cast<std::int64_t>(family.bulk));
+    for (Mask rest = pattern.mask; rest != 0; rest &= rest - 1) {
+      const std::int64_t lane =
+          pattern.offset[static_cast<unsigned>(std::countr_zero(rest))] - family.low;
+      if (lane < offset + unit_ && lane + bytes > offset) {
+        return true;
+      }
+    }
+    return false;
   }
 
   std::uint64_t random() {
@@ -195,8 +215,7 @@ class Estimator {
       return 0;
     }
     if (i == family.strides.size()) {
-      const std::vector<std::int64_t> units = units_of(family, unit * unit_ - offset - family.low);
-      return std::binary_search(units.begin(), units.end(), unit) ? 1 : 0;
+      return family.dense || covers(family, offset) ? 1 : 0;
     }
     const Stride& stride = family.strides[i];
     const std::int64_t first =

@@ -114,6 +114,9 @@ const PatternTable::Costs& PatternTable::costs(std::uint32_t id) {
       costs.wavefronts[phase] = static_cast<float>(wavefronts(pattern, phase));
       costs.ideal[phase] = static_cast<float>(ideal_wavefronts(pattern, phase));
     }
+    for (unsigned sector = 0; sector < costs.lines.size(); ++sector) {
+      costs.lines[sector] = static_cast<float>(lines(pattern, sector * kSectorBytes));
+    }
     costs.contention = static_cast<float>(contention(pattern));
     costs.lanes = static_cast<unsigned>(std::popcount(pattern.mask));
     costs.computed = true;

@@ -46,6 +46,8 @@ class PatternTable {
     std::array<float, kSectorBytes> sectors{};
     std::array<float, kSectorBytes> wavefronts{};
     std::array<float, kSectorBytes> ideal{};
+    std::array<float, kLineBytes / kSectorBytes>
+        lines{};  ///< By the sector of a line that the first address lies in.
     float contention = 1;
     unsigned lanes = 0;
     bool computed = false;

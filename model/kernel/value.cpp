@@ -384,9 +384,46 @@ Value Alu::shift_right(Value a, Value b, unsigned bits, bool is_signed) {
               bits);
 }
 
+bool Alu::below_steps(const Value& a, const Value& b, unsigned& bits) const {
+  if (varies(b) || !varies(a)) {
+    return false;
+  }
+  bits = 62;
+  for (unsigned d = 0; d < kDims; ++d) {
+    bits = std::min(bits, domain_.varies(d) ? trailing_zeros(a.coef[d]) : 62U);
+  }
+  const Mask lanes = a.known & b.known & mask;
+  for (Mask rest = lanes; rest != 0; rest &= rest - 1) {
+    const std::int64_t x = b.at(static_cast<unsigned>(std::countr_zero(rest)));
+    if (x < 0 || x >= std::int64_t{1} << bits) {
+      return false;
+    }
+  }
+  return lanes != 0;
+}
+
+template <typename Operation>
+Value Alu::on_low_bits(const Value& a, const Value& b, unsigned bits, Operation operation) {
+  const std::int64_t low = (std::int64_t{1} << bits) - 1;
+  Value r = lanewise(a, b, [&](std::int64_t x, std::int64_t y) {
+    return (x & ~low) + (operation(x & low, y) & low);
+  });
+  r.coef = a.coef;
+  return r;
+}
+
 Value Alu::bit_and(Value a, Value b, unsigned bits) {
   if (varies(b)) {
     std::swap(a, b);
+  }
+  if (unsigned low = 0; below_steps(a, b, low)) {
+    Value r = on_low_bits(a, b, low, [](std::int64_t x, std::int64_t y) { return x & y; });
+    const unsigned lanes = r.uniform ? 1 : kLanes;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      r.base[lane] &= (std::int64_t{1} << low) - 1;
+    }
+    r.coef.fill(0);
+    return r;
   }
   if (varies(a) && !varies(b) && b.uniform && b.known != 0) {
     // A run of ones from bit `low` to bit `high`: the remainder by 2^high less that by 2^low.
@@ -439,6 +476,12 @@ Value Alu::disjoint(Value a, Value b, bool& done) {
 }
 
 Value Alu::bit_or(Value a, Value b, unsigned bits) {
+  if (varies(b) && !varies(a)) {
+    std::swap(a, b);
+  }
+  if (unsigned low = 0; below_steps(a, b, low)) {
+    return on_low_bits(a, b, low, [](std::int64_t x, std::int64_t y) { return x | y; });
+  }
   if (varies(a) || varies(b)) {
     bool done = false;
     Value r = disjoint(a, b, done);
@@ -452,6 +495,12 @@ Value Alu::bit_or(Value a, Value b, unsigned bits) {
 }
 
 Value Alu::bit_xor(Value a, Value b, unsigned bits) {
+  if (varies(b) && !varies(a)) {
+    std::swap(a, b);
+  }
+  if (unsigned low = 0; below_steps(a, b, low)) {
+    return on_low_bits(a, b, low, [](std::int64_t x, std::int64_t y) { return x ^ y; });
+  }
   if (varies(a) || varies(b)) {
     bool done = false;
     Value r = disjoint(a, b, done);

@@ -89,6 +89,11 @@ class Alu {
   Value scale(Value v, std::int64_t factor);
   Value product(Value a, Value b);
   Value disjoint(Value a, Value b, bool& done);
+  /// Bits of `a` below all of its coefficients are known in each lane; true if `b` has no others,
+  /// with their number.
+  bool below_steps(const Value& a, const Value& b, unsigned& bits) const;
+  template <typename Operation>
+  Value on_low_bits(const Value& a, const Value& b, unsigned bits, Operation operation);
   /// floor(v / divisor) and what remains; divisor > 0.
   Value floor_div(const Value& v, std::int64_t divisor, Value* remainder);
   /// Shrinks the box so that lanes of `lanes`, which are within [low, high] at its first point,

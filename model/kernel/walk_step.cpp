@@ -177,8 +177,10 @@ Value Walk::read(const ir::KernelOperand& operand) const {
       if (v.known == 0 && v.causes == 0) {
         v.causes = kData;
       }
-      for (std::int64_t& base : v.base) {
-        base += operand.value;
+      if (operand.value != 0) {
+        for (std::int64_t& base : v.base) {
+          base += operand.value;
+        }
       }
       return v;
     }
@@ -421,6 +423,11 @@ void Walk::touch(const ir::KernelInstruction& each, Mask mask) {
 void Walk::touch_lanes(const ir::KernelAccess& access, std::uint32_t id, const Value& address,
                        Mask mask, std::uint32_t bytes) {
   if ((address.known & mask) != mask) {
+    for (std::uint32_t p = 0; p < kernel_.parameters.size() && p < 62; ++p) {
+      if ((address.causes >> p & 1U) != 0) {
+        findings_.unbound.insert(p);
+      }
+    }
     log_unknown(access, id, mask, bytes);
     return;
   }
