@@ -41,6 +41,77 @@ std::uint32_t first_value(const Directive* directive) {
              : static_cast<std::uint32_t>(directive->values[0]);
 }
 
+/// Greatest number of 32-bit registers alive at once, from the first to the last place that names
+/// each; one that is alive where a loop begins and named in it lives until the loop ends.
+class Pressure {
+ public:
+  explicit Pressure(const Function& function)
+      : function_(function),
+        first_(function.registers.size(), kNothing),
+        last_(function.registers.size()) {}
+
+  std::uint32_t estimate() {
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+      const Instruction& each = function_.instructions[i];
+      if (each.guard) {
+        name(index(each.guard.predicate), i);
+      }
+      for (const Operand& operand : function_.operands_of(each)) {
+        visit(operand, i);
+      }
+    }
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+      extend_over_loop(i);
+    }
+    std::vector<std::int64_t> change(function_.instructions.size() + 2);
+    for (std::size_t r = 0; r < first_.size(); ++r) {
+      const unsigned bits = bits_of(function_.registers[r].type) * function_.registers[r].width;
+      if (first_[r] != kNothing && bits > 1) {
+        change[first_[r]] += (bits + 31) / 32;
+        change[last_[r] + 1] -= (bits + 31) / 32;
+      }
+    }
+    std::int64_t alive = 0;
+    std::int64_t most = 0;
+    for (const std::int64_t each : change) {
+      alive += each;
+      most = std::max(most, alive);
+    }
+    return static_cast<std::uint32_t>(most);
+  }
+
+ private:
+  void name(std::size_t reg, std::uint32_t at) {
+    first_[reg] = std::min(first_[reg], at);
+    last_[reg] = std::max(last_[reg], at);
+  }
+  void visit(const Operand& operand, std::uint32_t at) {
+    if (operand.kind == OperandKind::kRegister) {
+      name(operand.id, at);
+    }
+    for (const Operand& child : function_.children(operand)) {
+      visit(child, at);
+    }
+  }
+  void extend_over_loop(std::uint32_t end) {
+    for (const Operand& operand : function_.operands_of(function_.instructions[end])) {
+      if (operand.kind != OperandKind::kLabel) {
+        continue;
+      }
+      const auto begin = static_cast<std::uint32_t>(function_.label(operand.as<LabelId>()).target);
+      for (std::size_t r = 0; r < first_.size() && begin <= end; ++r) {
+        if (first_[r] < begin && last_[r] >= begin && last_[r] < end) {
+          last_[r] = end;
+        }
+      }
+    }
+  }
+
+  const Function& function_;
+  std::vector<std::uint32_t> first_;
+  std::vector<std::uint32_t> last_;
+};
+
 class Lowering {
  public:
   Lowering(const Module& module, const Function& function)
@@ -78,6 +149,7 @@ class Lowering {
       kernel_.source_files.emplace_back(file.name);
     }
     operands_.place_variables();
+    kernel_.live_registers = Pressure(function_).estimate();
   }
 
   void find_leaders() {
