@@ -7,7 +7,7 @@ add_library(mansard_llvm SHARED ${sources})
 target_compile_features(mansard_llvm PRIVATE cxx_std_20)
 target_include_directories(mansard_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(mansard_llvm PRIVATE ${LLVM_DEFINITIONS})
-target_link_libraries(mansard_llvm PRIVATE mansard::hardware LLVM)
+target_link_libraries(mansard_llvm PRIVATE mansard::model LLVM)
 target_precompile_headers(mansard_llvm PRIVATE <llvm/IR/IRBuilder.h> <llvm/IR/Module.h> <fmt/format.h>)
 
 set(exports ${CMAKE_CURRENT_LIST_DIR}/llvm.exports)

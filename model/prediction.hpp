@@ -120,6 +120,7 @@ class Predictor {
 
   [[nodiscard]] const CostModel& cost() const { return cost_; }
   [[nodiscard]] const MemoryModel& memory() const { return memory_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] const hardware::Machine& machine() const { return machine_; }
 
  private:

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/sweep/sinks.hpp"
+#include "support/dimension.hpp"
+
+/// Views of a sweep: its points or what they add up to, and how many could run.
+namespace mansard::cli {
+
+struct SweepColumn {
+  std::string name;
+  Dimension dimension;
+  bool words = false;
+};
+
+struct SweepReport {
+  std::string model;
+  std::vector<SweepColumn> axes;
+  std::vector<SweepColumn> outputs;
+  struct Row {
+    std::vector<std::string> axes;
+    std::vector<double> outputs;
+  };
+  std::vector<Row> rows;                ///< Empty of an aggregate.
+  std::vector<std::string> aggregates;  ///< "sum", "min", "max", "mean".
+  std::vector<SweepColumn> group_by;
+  model::AggregateSink::Groups groups;
+  model::SweepCounts counts;
+};
+
+[[nodiscard]] std::string sweep_table(const SweepReport& report);
+/// `mansard.sweep/1`.
+[[nodiscard]] std::string sweep_json(const SweepReport& report);
+[[nodiscard]] std::string sweep_csv(const SweepReport& report);
+/// "190,020,000 points; 12 of them cannot run: does not fit in memory".
+[[nodiscard]] std::string sweep_counts(const model::SweepCounts& counts);
+
+}  // namespace mansard::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "model/program/program.hpp"
+#include "support/result.hpp"
+
+/// What model/compile (in libmansard_llvm.so) offers the rest.
+namespace mansard::model {
+
+/// Machine code of a program, loaded.
+class Kernel {
+ public:
+  /// Computes the row slots.
+  using Row = void (*)(const double* fixed, const double* row, double* hoisted);
+  /// Computes `n` points, a multiple of `width`; columns[i] holds the values of point symbol i.
+  using Points = void (*)(const double* fixed, const double* row, const double* hoisted,
+                          const double* const* columns, double* const* out, std::int64_t n);
+
+  virtual ~Kernel() = default;
+  Row row = nullptr;
+  Points points = nullptr;
+  std::size_t width = 1;
+};
+
+class KernelCompiler {
+ public:
+  static constexpr const char* kEntry = "mansard_kernel_compiler";
+
+  virtual ~KernelCompiler() = default;
+  /// The processor that code is made for, with its features: part of a cached object's name.
+  [[nodiscard]] virtual std::string host() const = 0;
+  /// An object file of the program.
+  [[nodiscard]] virtual Result<std::string> compile(const Program& program) const = 0;
+  /// The code of an object file, ready to run. Errors: no object file of `compile`.
+  [[nodiscard]] virtual Result<std::shared_ptr<const Kernel>> load(
+      const std::string& object) const = 0;
+};
+
+}  // namespace mansard::model
