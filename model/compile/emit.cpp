@@ -1,6 +1,6 @@
 #include "model/compile/emit.hpp"
 
-#include <array>
+#include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "model/compile/level_emitter.hpp"
 #include "model/compile/operations.hpp"
@@ -42,7 +42,8 @@ class ModuleEmitter {
     builder_.SetInsertPoint(body);
     llvm::PHINode* point = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     point->addIncoming(builder_.getInt64(0), entry);
-    emit_some_points(*function, functions, width, point);
+    emit_some_points({function->getArg(0), function->getArg(1), function->getArg(2)},
+                     function->getArg(3), function->getArg(4), functions, width, point);
     Value* next = builder_.CreateAdd(point, builder_.getInt64(width));
     point->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, count), body, done);
@@ -50,18 +51,94 @@ class ModuleEmitter {
     builder_.CreateRetVoid();
   }
 
+  /// void NAME(in, out, n), what is fixed held as constants.
+  void emit_evaluate(std::span<const double> fixed, unsigned width) {
+    llvm::Function* some = emit_range("some", fixed, width);
+    llvm::Function* one = width == 1 ? some : emit_range("one", fixed, 1);
+    llvm::Function* function = define_evaluate();
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", function));
+    Value* in = function->getArg(0);
+    Value* out = function->getArg(1);
+    Value* count = function->getArg(2);
+    Value* lanes_of = builder_.getInt64(width);
+    Value* whole = builder_.CreateSub(count, builder_.CreateSRem(count, lanes_of));
+    builder_.CreateCall(some, {in, out, builder_.getInt64(0), whole, lanes_of});
+    builder_.CreateCall(one, {in, out, whole, count, builder_.getInt64(1)});
+    builder_.CreateRetVoid();
+  }
+
+  /// The same as a kernel of a GPU, a thread taking every so many points.
+  void emit_kernel(std::span<const double> fixed) {
+    llvm::Function* some = emit_range("some", fixed, 1);
+    llvm::Function* function = define_evaluate();
+    function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", function));
+    const auto special = [&](llvm::Intrinsic::ID id) {
+      return builder_.CreateZExt(builder_.CreateIntrinsic(id, {}, {}), builder_.getInt64Ty());
+    };
+    Value* threads = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
+    Value* block = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+    Value* blocks = special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
+    Value* first = builder_.CreateAdd(builder_.CreateMul(block, threads),
+                                      special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
+    builder_.CreateCall(some, {function->getArg(0), function->getArg(1), first, function->getArg(2),
+                               builder_.CreateMul(blocks, threads)});
+    builder_.CreateRetVoid();
+  }
+
  private:
-  void emit_some_points(llvm::Function& function, const std::vector<llvm::Function*>& functions,
-                        unsigned width, Value* point) {
-    Value* columns = function.getArg(3);
-    Value* out = function.getArg(4);
+  llvm::Function* define_evaluate() {
+    auto* function = llvm::Function::Create(
+        llvm::FunctionType::get(builder_.getVoidTy(),
+                                {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt64Ty()},
+                                false),
+        llvm::Function::ExternalLinkage, kEvaluateName, module_);
+    set_attributes(*function);
+    return function;
+  }
+
+  /// An internal function (in, out, begin, end, step) over points `width` at a time.
+  llvm::Function* emit_range(const char* name, std::span<const double> fixed, unsigned width) {
+    const auto functions = functions_of(width);
+    llvm::Type* index = builder_.getInt64Ty();
+    auto* function = llvm::Function::Create(
+        llvm::FunctionType::get(builder_.getVoidTy(),
+                                {builder_.getPtrTy(), builder_.getPtrTy(), index, index, index},
+                                false),
+        llvm::Function::InternalLinkage, name, module_);
+    set_attributes(*function);
+    llvm::Constant* values = llvm::ConstantDataArray::get(
+        module_.getContext(), llvm::ArrayRef(fixed.data(), fixed.size()));
+    auto* buffer = new llvm::GlobalVariable(module_, values->getType(), true,
+                                            llvm::GlobalValue::InternalLinkage, values, "fixed");
+    auto* entry = llvm::BasicBlock::Create(module_.getContext(), "", function);
+    auto* body = llvm::BasicBlock::Create(module_.getContext(), "points", function);
+    auto* done = llvm::BasicBlock::Create(module_.getContext(), "done", function);
+    builder_.SetInsertPoint(entry);
+    Value* begin = function->getArg(2);
+    Value* end = function->getArg(3);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), body, done);
+    builder_.SetInsertPoint(body);
+    llvm::PHINode* point = builder_.CreatePHI(index, 2);
+    point->addIncoming(begin, entry);
+    emit_some_points({buffer, nullptr, nullptr}, function->getArg(0), function->getArg(1),
+                     functions, width, point);
+    Value* next = builder_.CreateAdd(point, function->getArg(4));
+    point->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, done);
+    builder_.SetInsertPoint(done);
+    builder_.CreateRetVoid();
+    return function;
+  }
+
+  void emit_some_points(const LevelEmitter::Inputs& inputs, Value* columns, Value* out,
+                        const std::vector<llvm::Function*>& functions, unsigned width,
+                        Value* point) {
     const auto symbol = [&](NodeId index) {
       Value* column = load(builder_.getPtrTy(), columns, index);
       return builder_.CreateAlignedLoad(lanes(width), element(column, point), llvm::Align(8));
     };
-    LevelEmitter emitter(builder_, program_, Level::kPoint, width,
-                         {function.getArg(0), function.getArg(1), function.getArg(2)}, functions,
-                         symbol);
+    LevelEmitter emitter(builder_, program_, Level::kPoint, width, inputs, functions, symbol);
     emitter.emit_nodes();
     for (std::size_t i = 0; i < program_.roots.size(); ++i) {
       Value* results = load(builder_.getPtrTy(), out, i);
@@ -153,6 +230,19 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Prog
   ModuleEmitter emitter(*module, program);
   emitter.emit_row();
   emitter.emit_points(width);
+  return module;
+}
+
+std::unique_ptr<llvm::Module> emit_artefact(llvm::LLVMContext& context, const Program& program,
+                                            std::span<const double> fixed, unsigned width,
+                                            bool kernel) {
+  auto module = std::make_unique<llvm::Module>("mansard", context);
+  ModuleEmitter emitter(*module, program);
+  if (kernel) {
+    emitter.emit_kernel(fixed);
+  } else {
+    emitter.emit_evaluate(fixed, width);
+  }
   return module;
 }
 

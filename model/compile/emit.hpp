@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include <llvm/IR/Module.h>
@@ -12,9 +13,19 @@ namespace mansard::model::compile {
 /// The names of a module's two functions, of the types Kernel::Row and Kernel::Points.
 inline constexpr const char* kRowName = "mansard_row";
 inline constexpr const char* kPointsName = "mansard_points";
+/// The name of an artefact's one function: void(const double* const* in, double* const* out,
+/// int64_t n).
+inline constexpr const char* kEvaluateName = "mansard_evaluate";
 
 /// A module that computes `program`: rows one by one, points `width` at a time.
 [[nodiscard]] std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context,
                                                         const Program& program, unsigned width);
+
+/// A module that stands alone: what is fixed (the program's fixed slots) is constant in it, and its
+/// program has no symbols of rows. As a `kernel` it is one of a GPU.
+[[nodiscard]] std::unique_ptr<llvm::Module> emit_artefact(llvm::LLVMContext& context,
+                                                          const Program& program,
+                                                          std::span<const double> fixed,
+                                                          unsigned width, bool kernel);
 
 }  // namespace mansard::model::compile

@@ -6,6 +6,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
+#include "model/compile/artefact.hpp"
 #include "model/compile/emit.hpp"
 #include "model/program/kernel.hpp"
 
@@ -103,6 +104,11 @@ class JitCompiler : public KernelCompiler {
     }
     passes.run(*module);
     return std::string(object.begin(), object.end());
+  }
+
+  Result<std::string> emit(const Program& program, std::span<const double> fixed, ArtefactForm form,
+                           const std::string& cpu) const override {
+    return emit_text(program, fixed, form, cpu);
   }
 
   Result<std::shared_ptr<const Kernel>> load(const std::string& object) const override {

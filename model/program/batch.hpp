@@ -42,6 +42,9 @@ class BatchFunction {
   [[nodiscard]] bool compiled() const { return kernel_ != nullptr; }
   [[nodiscard]] const Program& program() const { return *program_; }
 
+  /// Values of the program's fixed slots.
+  [[nodiscard]] std::span<const double> fixed() const { return *fixed_; }
+
   class Evaluator;
 
  private:

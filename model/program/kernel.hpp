@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "model/program/program.hpp"
@@ -26,6 +27,9 @@ class Kernel {
   std::size_t width = 1;
 };
 
+/// What a program can be emitted as.
+enum class ArtefactForm : std::uint8_t { kLlvmIr, kObject, kWasm, kPtx };
+
 class KernelCompiler {
  public:
   static constexpr const char* kEntry = "mansard_kernel_compiler";
@@ -35,6 +39,13 @@ class KernelCompiler {
   [[nodiscard]] virtual std::string host() const = 0;
   /// An object file of the program.
   [[nodiscard]] virtual Result<std::string> compile(const Program& program) const = 0;
+  /// A program of fixed and point symbols that stands alone, as one function `mansard_evaluate`:
+  /// text of kLlvmIr and kPtx, an object file to be linked otherwise. `cpu` is "native" or as LLVM
+  /// calls it
+  /// ("x86-64-v3", "sm_90"). `fixed` holds the values of the fixed slots.
+  [[nodiscard]] virtual Result<std::string> emit(const Program& program,
+                                                 std::span<const double> fixed, ArtefactForm form,
+                                                 const std::string& cpu) const = 0;
   /// The code of an object file, ready to run. Errors: no object file of `compile`.
   [[nodiscard]] virtual Result<std::shared_ptr<const Kernel>> load(
       const std::string& object) const = 0;
