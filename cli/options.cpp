@@ -63,6 +63,8 @@ void add_parallelism(Group& group, ModelOptions& options) {
 void add_execution(Group& group, ModelOptions& options) {
   group.choice("--attention", options.attention, {"fused", "unfused"},
                "fused never writes the score matrix");
+  group.choice("--fusion", options.fusion, {"on", "off"},
+               "Of ONNX graphs: elementwise ops join the op before, scores an attention");
   group
       .add("--experts-touched", options.experts_touched, "N",
            "Distinct experts a step uses (default: expected under uniform routing)")

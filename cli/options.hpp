@@ -51,6 +51,7 @@ struct ModelOptions {
   std::string kv;
   std::string activations;
   std::string attention = "fused";
+  std::string fusion = "on";  ///< Of ONNX graphs; others come fused.
   std::optional<std::int64_t> experts_touched;
   std::int64_t page = 0;
   std::int64_t window = 0;

@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "ir/expr_eval.hpp"
 #include "ir/passes/bind.hpp"
+#include "ir/passes/fuse_network.hpp"
 #include "support/suggest.hpp"
 
 /// From a model's name to the graph that a verb works on: files that name their dimensions are
@@ -155,7 +156,8 @@ Result<ir::Graph> for_workload(ir::Graph graph, const ModelOptions& options) {
     return failure(std::move(errors));
   }
   settle_loops(*bound, options);
-  return ir::bind_symbols(std::move(*bound), {});
+  bound = ir::bind_symbols(std::move(*bound), {});
+  return bound && options.fusion == "on" ? ir::fuse_network(std::move(*bound)) : std::move(bound);
 }
 
 }  // namespace

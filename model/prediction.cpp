@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/algorithms.hpp"
 #include "ir/passes/bind.hpp"
 
 namespace mansard::model {
@@ -58,6 +59,15 @@ const TermValue* greatest_term(const std::vector<TermValue>& terms) {
       terms.begin(), terms.end(),
       [](const TermValue& a, const TermValue& b) { return a.seconds < b.seconds; });
   return found == terms.end() ? nullptr : &*found;
+}
+
+/// The slowest chain of dependent ops by their estimates.
+double critical_path(const ir::Graph& graph, const std::vector<OpPrediction>& ops) {
+  std::vector<double> weights;
+  for (const OpPrediction& op : ops) {
+    weights.push_back(op.count * op.estimate_s);
+  }
+  return ir::critical_path(graph, weights).weight;
 }
 
 OpPrediction predict_op(const CostModel& cost, const OpCost& op, double repeats, Values& values) {
@@ -133,6 +143,9 @@ Prediction Predictor::predict(const Workload& workload) const {
   add_totals(values, result);
   add_ops(values, result);
   add_rates(result);
+  if (cost_.graph->facts.file) {
+    result.totals.critical_path_s = critical_path(*cost_.graph, result.ops);
+  }
   const auto largest = [&](std::int64_t limit, std::int64_t Workload::* field) {
     return greatest(limit, [&](std::int64_t value) {
       Workload changed = workload;

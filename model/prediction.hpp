@@ -84,6 +84,9 @@ struct Prediction {
     std::optional<double> tpot_s;  ///< Decode only.
     std::optional<double> joules;
     std::optional<double> usd_per_million_tokens;
+    /// Of graphs that are no chain of ops: the slowest chain of dependent ops, as if all others ran
+    /// beside it.
+    std::optional<double> critical_path_s;
   } totals;
   struct Memory {
     double weight_bytes = 0;

@@ -32,18 +32,22 @@ Json op_json(const model::OpPrediction& op) {
 }
 
 Json totals_json(const model::Prediction::Totals& totals) {
-  return {{"bound_s", totals.bound_s},
-          {"estimate_s", totals.estimate_s},
-          {"low_s", totals.low_s},
-          {"high_s", totals.high_s},
-          {"flops", json_number(totals.flops)},
-          {"vector_flops", json_number(totals.vector_flops)},
-          {"bytes", json_number(totals.bytes)},
-          {"main_bytes", json_number(totals.main_bytes)},
-          {"tokens_per_second", totals.tokens_per_second},
-          {"tpot_s", json_optional(totals.tpot_s)},
-          {"joules", json_optional(totals.joules)},
-          {"usd_per_million_tokens", json_optional(totals.usd_per_million_tokens)}};
+  Json result = {{"bound_s", totals.bound_s},
+                 {"estimate_s", totals.estimate_s},
+                 {"low_s", totals.low_s},
+                 {"high_s", totals.high_s},
+                 {"flops", json_number(totals.flops)},
+                 {"vector_flops", json_number(totals.vector_flops)},
+                 {"bytes", json_number(totals.bytes)},
+                 {"main_bytes", json_number(totals.main_bytes)},
+                 {"tokens_per_second", totals.tokens_per_second},
+                 {"tpot_s", json_optional(totals.tpot_s)},
+                 {"joules", json_optional(totals.joules)},
+                 {"usd_per_million_tokens", json_optional(totals.usd_per_million_tokens)}};
+  if (totals.critical_path_s) {
+    result["critical_path_s"] = *totals.critical_path_s;
+  }
+  return result;
 }
 
 Json workload_json(const model::Prediction& prediction) {

@@ -55,6 +55,10 @@ std::string throughput_lines(const Prediction& p) {
       fmt::format("step        {}, between {} and {}, at least {}", seconds(t.estimate_s),
                   seconds(t.low_s), seconds(t.high_s), seconds(t.bound_s));
   text += t.tpot_s ? fmt::format("; TPOT {}\n", seconds(*t.tpot_s)) : "\n";
+  if (t.critical_path_s) {
+    text += fmt::format("            the slowest chain of dependent ops takes {}\n",
+                        seconds(*t.critical_path_s));
+  }
   const char* what = p.model.has_context ? "tokens" : p.model.has_batch ? "samples" : "runs";
   text += fmt::format("throughput  {} {}/s on {} GPU{}", ratio(t.tokens_per_second), what,
                       p.plan.gpus(), p.plan.gpus() == 1 ? "" : "s");

@@ -15,6 +15,8 @@ OpDef convolution() {
   const Expr i = dim("i");
   const Expr bias = dim("bias");
   const Expr u = dim("u");
+  const Expr e = dim("e");
+  const Expr es = dim("es");
   const Expr written = b * select(less(u, 1), n * o, u);
   return {
       .name = "convolution",
@@ -25,7 +27,9 @@ OpDef convolution() {
                {"o", "output positions"},
                {"i", "input elements of a sample"},
                {"bias", "1 if a bias is added", 0},
-               {"u", "output elements of a sample, if transposed", 0}},
+               {"u", "output elements of a sample, if transposed", 0},
+               {"e", "arithmetic of a fused epilogue, per output", 0},
+               {"es", "special operations of the epilogue, per output", 0}},
       .operands =
           {{.name = "x", .access = Access::kRead, .role = Role::kActivation, .touched = b * i},
            {.name = "w", .access = Access::kRead, .role = Role::kWeight, .touched = n * k},
@@ -39,10 +43,16 @@ OpDef convolution() {
             .access = Access::kReadWrite,
             .role = Role::kState,
             .touched = b * n * (k - 1),
+            .optional = true},
+           {.name = "residual",
+            .access = Access::kRead,
+            .role = Role::kActivation,
+            .touched = written,
             .optional = true}},
       .engine = Engine::kMatrix,
       .flops = 2 * b * n * k * o * flop(),
-      .vector_flops = bias * b * n * o * flop(),
+      .vector_flops = (bias * b * n * o + e * written) * flop(),
+      .special_ops = es * written,
       .source = "definition: one multiply and one add per (b, n, o, k)",
   };
 }

@@ -7,7 +7,10 @@
 /// the dims written with `=`, may be left unbound. Operands in brackets are optional and stand
 /// last.
 ///
-/// matmul            b m n k, bias (flag): c[b,m,n] = a[b,m,k] * w[b,k,n] (+ bias[n]); a w c [bias]
+/// matmul            b m n k, bias (flag), e=0 and es=0 (arithmetic and special operations of a
+/// fused
+///                   epilogue, per output): c[b,m,n] = a[b,m,k] * w[b,k,n] (+ bias[n]);
+///                   a w c [bias, residual]
 /// grouped_matmul    m (rows over all experts) n k, e experts held, u experts touched (expected), l
 ///                   (fewest), bias (flag): w[e,k,n]; a w c [bias]
 /// attention         b h (query heads) g (KV heads) q (new tokens) t (keys read per sequence) p
@@ -23,7 +26,7 @@
 ///                   x dt bc state o [a]
 /// convolution       b n (output channels) k (taps x input channels of a group) o (output
 ///                   positions) i (input elements a sample) bias (flag) u=0 (elements written a
-///                   sample, if transposed); x w o [bias, state]
+///                   sample, if transposed) e=0 es=0; x w o [bias, state, residual]
 /// recurrent         t steps, b h i (input size) g gates, d=1 directions, a and s per hidden unit;
 ///                   x w r o [bias, last]
 /// norm              r rows, c columns, a (arithmetic per element), residual (flag: adds to and
