@@ -13,6 +13,7 @@
 #include "ir/expr_text.hpp"
 #include "ir/graph_totals.hpp"
 #include "ir/passes/bind.hpp"
+#include "ir/polynomial.hpp"
 #include "model/memory.hpp"
 
 /// The card of a graph that a file holds op by op: what it counts, in numbers or in its symbols.
@@ -32,9 +33,23 @@ std::optional<double> number_of(Expr e) {
   return ir::value(e, {});
 }
 
-/// Without the unit that its constants carry.
+/// Whether it is made of sums and products of plain numbers and one unit only.
+bool is_polynomial(Expr e) {
+  switch (e->kind) {
+    case ir::ExprKind::kAdd:
+    case ir::ExprKind::kSub:
+    case ir::ExprKind::kMul:
+      return is_polynomial(e->operands[0]) && is_polynomial(e->operands[1]);
+    case ir::ExprKind::kConstant:
+      return true;
+    default:
+      return e.dimension() == kNumber;
+  }
+}
+
+/// In one form and without the unit that its constants carry.
 std::string formula(Expr e) {
-  std::string text = ir::print(e);
+  std::string text = ir::print(is_polynomial(e) ? ir::canonical(e) : e);
   for (const char* unit : {" [FLOP]", " [B]"}) {
     for (std::size_t at = text.find(unit); at != std::string::npos; at = text.find(unit)) {
       text.erase(at, std::string_view(unit).size());
@@ -116,7 +131,7 @@ void add(Sums& all, const Sums& one, Expr times) {
 std::vector<Cell> cells_of(const Sums& sums) {
   return {
       sums.parameters > 0 ? Cell::number(sums.parameters, grouped(sums.parameters)) : Cell::none(),
-      quantity(sums.flops / 2),
+      quantity(0.5 * sums.flops),
       quantity(sums.flops),
       quantity(sums.vector_flops),
       quantity(sums.special_ops),
@@ -225,7 +240,7 @@ std::string facts(const Graph& graph) {
   }
   add("parameters", grouped(static_cast<double>(ir::parameter_counts(graph).total)));
   add("weights", bytes(ir::value(ir::weight_bytes(graph), {})));
-  add("MAC", quantity(totals.flops / 2).shown);
+  add("MAC", quantity(0.5 * totals.flops).shown);
   add("FLOP", quantity(totals.flops).shown);
   add("vector FLOP", quantity(totals.vector_flops).shown);
   add("bytes moved", quantity(totals.bytes).shown);
@@ -291,7 +306,7 @@ Json json(const Graph& graph) {
           {"parameters", counts.total},
           {"active_parameters", counts.active},
           {"weight_bytes", json_number(ir::value(ir::weight_bytes(graph), {}))},
-          {"macs", quantity_json(totals.flops / 2)},
+          {"macs", quantity_json(0.5 * totals.flops)},
           {"flops", quantity_json(totals.flops)},
           {"vector_flops", quantity_json(totals.vector_flops)},
           {"special_ops", quantity_json(totals.special_ops)},

@@ -30,12 +30,33 @@ std::set<std::string_view> symbols_in(const OpDef& op) {
 
 }  // namespace
 
-TEST_CASE("the registry is sorted and holds the twenty kinds", "[ir][ops]") {
-  const std::vector<std::string_view> kinds = {
-      "all_gather",  "all_reduce",    "all_to_all",     "attention", "convolution",
-      "elementwise", "embedding",     "grouped_matmul", "kv_write",  "linear_attention",
-      "matmul",      "mla_attention", "moe_router",     "norm",      "reduce_scatter",
-      "rope",        "sample",        "send_recv",      "softmax",   "ssm_scan"};
+TEST_CASE("the registry is sorted and holds the twenty-six kinds", "[ir][ops]") {
+  const std::vector<std::string_view> kinds = {"all_gather",
+                                               "all_reduce",
+                                               "all_to_all",
+                                               "attention",
+                                               "convolution",
+                                               "custom",
+                                               "elementwise",
+                                               "embedding",
+                                               "grouped_matmul",
+                                               "kv_write",
+                                               "linear_attention",
+                                               "matmul",
+                                               "mla_attention",
+                                               "moe_router",
+                                               "move",
+                                               "norm",
+                                               "pool",
+                                               "recurrent",
+                                               "reduce",
+                                               "reduce_scatter",
+                                               "rope",
+                                               "sample",
+                                               "send_recv",
+                                               "softmax",
+                                               "ssm_scan",
+                                               "top_k"};
   REQUIRE(op_registry().size() == kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     CHECK(op_registry()[i].name == kinds[i]);

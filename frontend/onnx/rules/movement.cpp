@@ -243,7 +243,8 @@ std::optional<Cut> cut_of(const Node& node) {
     cut.axes = node.list("axes");
   } else {
     const auto size = [&](std::size_t i) {
-      const bool fixed = node.has(i) && node.rank(i) == 1 && node.shape(i)[0].is_constant();
+      const bool fixed =
+          node.has(i) && node.in(i).shape && node.rank(i) == 1 && node.shape(i)[0].is_constant();
       return fixed ? std::min(node.shape(i)[0].constant(), 64.0) : 0.0;
     };
     const auto extents = [&](std::size_t i) {
@@ -264,6 +265,13 @@ std::optional<Cut> cut_of(const Node& node) {
     for (std::size_t i = 0; i < cut.starts.size(); ++i) {
       cut.axes.push_back(static_cast<std::int64_t>(i));
     }
+  }
+  // Where the positions are computed elsewhere the axes still say which extents change.
+  if (cut.starts.empty()) {
+    cut.starts.resize(cut.axes.size());
+  }
+  if (cut.ends.empty()) {
+    cut.ends.resize(cut.axes.size());
   }
   cut.steps.resize(cut.axes.size(), 1);
   const bool fits = cut.starts.size() == cut.axes.size() && cut.ends.size() == cut.axes.size();
@@ -323,6 +331,10 @@ Expr length(Node& node, Expr start, Expr end, Expr extent, std::int64_t step, st
 
 void slice(Node& node) {
   if (!needs_inputs(node, 1)) {
+    return;
+  }
+  if (!node.in(0).shape) {
+    node.importer().opaque(node, true);
     return;
   }
   const auto cut = cut_of(node);
@@ -787,7 +799,7 @@ constexpr std::array kRules = {
     RuleEntry{"Scatter", scatter},
     RuleEntry{"ScatterElements", scatter},
     RuleEntry{"ScatterND", scatter},
-    RuleEntry{"Slice", slice},
+    RuleEntry{"Slice", slice, true},
     RuleEntry{"SpaceToDepth", shuffle},
     RuleEntry{"Split", split},
     RuleEntry{"TensorScatter", tensor_scatter},

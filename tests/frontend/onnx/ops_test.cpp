@@ -257,6 +257,15 @@ TEST_CASE("grouped queries read the keys of their groups", "[frontend][onnx]") {
         std::to_string(100 * 2 * (16 + 16) * 4));
 }
 
+TEST_CASE("a slice at positions of unknown rank keeps the other extents", "[frontend][onnx]") {
+  Net net;
+  net.input("x", {1, "width", 1280}).integers("axes", {1});
+  net.node("Unknown", {"x"}, {"start"}, {}, "com.acme")
+      .node("Unknown", {"x"}, {"end"}, {}, "com.acme");
+  net.node("Slice", {"x", "start", "end", "axes"}, {"part"}).output("part");
+  CHECK(shape(read(net), "part") == "1xpart.1x1280");
+}
+
 TEST_CASE("recurrent layers multiply once a step and gate", "[frontend][onnx]") {
   const auto cell = [](const char* type, std::int64_t gates) {
     Net net;
