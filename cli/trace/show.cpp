@@ -12,6 +12,7 @@ namespace {
 
 struct Options {
   std::string dataset;
+  std::string compare;
   std::size_t rows = 20;
   Format format = Format::kTable;
 };
@@ -24,6 +25,15 @@ Outcome show(const Options& options) {
   const auto summary = traces::summarise(**database);
   if (!summary) {
     return failed(summary.error());
+  }
+  if (!options.compare.empty()) {
+    auto other_database = traces::open_dataset(options.compare);
+    if (!other_database) {
+      return failed(other_database.error());
+    }
+    const auto other = traces::summarise(**other_database);
+    return other ? Outcome{.out = trace_comparison(*summary, *other, options.rows, options.format)}
+                 : failed(other.error());
   }
   switch (options.format) {
     case Format::kJson:
@@ -41,10 +51,15 @@ Outcome show(const Options& options) {
 Run add_trace_show(CLI::App& verb) {
   CLI::App* command =
       verb.add_subcommand("show", "Where the time went: by kernel, by op, idle and why");
-  command->footer(R"(Example:
-  mansard trace show step.db --rows 40)");
+  command->footer(R"(Examples:
+  mansard trace show step.db --rows 40
+  mansard trace show a100.db --compare h100.db)");
   auto options = std::make_shared<Options>();
   command->add_option("DB", options->dataset, "A dataset of mansard trace import")->required();
+  command
+      ->add_option("--compare", options->compare,
+                   "Set another dataset of the same workload beside it: speed-up per kernel and op")
+      ->type_name("DB");
   command->add_option("--rows", options->rows, "Rows of each table")->type_name("N");
   add_format_option(*command, options->format);
   return [options] { return show(*options); };

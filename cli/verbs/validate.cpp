@@ -9,11 +9,14 @@
 #include "cli/files.hpp"
 #include "cli/measurements.hpp"
 #include "cli/options.hpp"
+#include "cli/trace/trace_rows.hpp"
+#include "cli/validators.hpp"
 #include "cli/verb.hpp"
 #include "cli/views/counts.hpp"
 #include "cli/views/plot/scatter.hpp"
 #include "cli/views/validation.hpp"
 #include "support/document.hpp"
+#include "traces/dataset/schema.hpp"
 #include "validate/compare.hpp"
 #include "validate/counts.hpp"
 #include "validate/tolerance.hpp"
@@ -25,6 +28,7 @@ struct Options {
   std::vector<std::string> files;
   MachineOptions machine;
   std::vector<std::string> models;  ///< "NAME=config.json"
+  TraceModel trace;  ///< Of datasets among the files; its model is the first of `models`.
   Format format = Format::kTable;
   bool summary = false;
   std::vector<std::string> tolerances;  ///< "7", "matmul/bf16=7"
@@ -152,8 +156,39 @@ Result<Outcome> validate_counts(const std::vector<ir::Measurement>& rows, const 
   return Outcome{.out = counts_table(machine, *classes)};
 }
 
+/// Rows of measurement files, and of profiler traces among the files.
+Result<std::vector<ir::Measurement>> read_rows(const Options& options) {
+  std::vector<std::string> tables;
+  std::vector<ir::Measurement> traced;
+  TraceModel model = options.trace;
+  if (!options.models.empty()) {
+    const std::string& first = options.models.front();
+    model.model.model = first.substr(first.find('=') + 1);
+  }
+  for (const std::string& file : options.files) {
+    if (!traces::is_dataset(file)) {
+      tables.push_back(file);
+      continue;
+    }
+    const auto machine = load(options.machine.machines.front(), options.machine);
+    if (!machine) {
+      return failure(machine.error());
+    }
+    auto rows = trace_measurements(file, model, *machine);
+    if (!rows) {
+      return rows;
+    }
+    traced.insert(traced.end(), rows->begin(), rows->end());
+  }
+  auto rows = read_measurement_files(tables);
+  if (rows) {
+    rows->insert(rows->end(), traced.begin(), traced.end());
+  }
+  return rows;
+}
+
 Outcome validate_files(const Options& options) {
-  const auto rows = read_measurement_files(options.files);
+  const auto rows = read_rows(options);
   if (!rows) {
     return failed(rows.error());
   }
@@ -167,10 +202,21 @@ Outcome validate_files(const Options& options) {
 Run add_validate(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("validate", "Prediction beside measurement");
   auto options = std::make_shared<Options>();
-  verb->add_option("measurements", options->files, "Measurement files (CSV)")->required();
+  verb->add_option("measurements", options->files,
+                   "Measurement files (CSV), datasets of mansard trace")
+      ->required();
   add_machine_options(*verb, options->machine);
   add_format_option(*verb, options->format);
   verb->add_option("--model", options->models, "NAME=config.json of a step's model")->take_all();
+  verb->add_option("--batch", options->trace.model.batch, "Of a trace: sequences in its step")
+      ->type_name("N")
+      ->check(at_least(1));
+  verb->add_option("--context", options->trace.model.context, "Of a trace: tokens attended")
+      ->type_name("N")
+      ->check(at_least(1));
+  verb->add_option("--phase", options->trace.model.phase, "Of a trace: decode or prefill")
+      ->type_name("WORD")
+      ->check(one_of({"decode", "prefill"}));
   verb->add_flag("--summary", options->summary, "Only the table of classes");
   verb->add_option("--tolerance", options->tolerances,
                    "Exit with 3 if the mean error of a class exceeds this many per cent; "
