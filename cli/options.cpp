@@ -46,15 +46,19 @@ void add_formats(Group& group, ModelOptions& options) {
             "Inputs of the layers' matmuls (default: the model's)");
 }
 
-void add_parallelism(Group& group, ModelOptions& options) {
+void add_ranks(Group& group, ModelOptions& options) {
   group.count("--tp", options.tp, "Tensor parallel ranks");
   group.count("--pp", options.pp, "Pipeline stages");
+  group.count("--ep", options.ep, "Expert parallel ranks");
+  group.count("--dp", options.dp, "Data parallel replicas; they share the batch");
+}
+
+void add_parallelism(Group& group, ModelOptions& options) {
+  add_ranks(group, options);
   group
       .add("--microbatches", options.microbatches, "N",
            "Parts of the batch in the pipeline (default: --pp)")
       ->check(at_least(1));
-  group.count("--ep", options.ep, "Expert parallel ranks");
-  group.count("--dp", options.dp, "Data parallel replicas; they share the batch");
   group.count("--cp", options.cp, "Context parallel ranks");
   group.flag("--sequence-parallel", options.sequence_parallel,
              "Reduce-scatter and all-gather around norms instead of all-reduce");
@@ -129,6 +133,18 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   Group formats(app, "Formats and execution");
   add_formats(formats, options);
   add_execution(formats, options);
+}
+
+void add_deployment_options(CLI::App& app, ModelOptions& options) {
+  app.add_option("MODEL", options.model,
+                 "A built-in model (mansard models), a config.json or an .ir.yaml")
+      ->required();
+  Group deployment(app, "Deployment");
+  add_ranks(deployment, options);
+  deployment.add("--price", options.price, "USD", "USD per GPU-hour (default: the machine's)")
+      ->check(not_negative());
+  Group formats(app, "Formats and execution");
+  add_formats(formats, options);
 }
 
 void add_format_option(CLI::App& app, Format& format) {

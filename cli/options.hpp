@@ -67,6 +67,8 @@ void add_change_options(CLI::App& app, MachineOptions& options);
 /// `--machine`, changes to it, and how work runs on it.
 void add_machine_options(CLI::App& app, MachineOptions& options);
 void add_model_options(CLI::App& app, ModelOptions& options);
+/// Of them the model, its formats, parallelism and price: what does not say which step runs.
+void add_deployment_options(CLI::App& app, ModelOptions& options);
 void add_format_option(CLI::App& app, Format& format);
 
 [[nodiscard]] Result<hardware::Machine> load(const std::string& machine,

@@ -65,6 +65,13 @@ struct OpCost {
   Typed<Joules> dynamic_joules;  ///< The part above idling; absent likewise.
 };
 
+/// A step's time and energy as functions of sums over its ops, each times its count: symbols
+/// "sum.estimates" and "sum.host" (second), "sum.joules" and "sum.dynamic" (joule).
+struct StepOfSums {
+  Typed<Seconds> time;
+  Typed<Joules> energy;  ///< Absent if any op's is.
+};
+
 struct CostModel {
   std::shared_ptr<const ir::Graph> graph;
   std::vector<OpCost> ops;  ///< In the order of the graph; totals count each `count(op)` times.
@@ -73,6 +80,7 @@ struct CostModel {
   Typed<Seconds> low;
   Typed<Seconds> high;
   Typed<Joules> joules;         ///< Absent if any op's are.
+  StepOfSums of_sums;           ///< What `estimate` and `joules` are of a chain of ops.
   ir::Bindings machine_values;  ///< Of machine paths and calibration parameters.
   std::vector<std::string> assumptions;
 

@@ -47,6 +47,32 @@ Typed<Seconds> power_time(const TotalsContext& context, const CostModel& model, 
   return Typed<Seconds>(sums.dynamic.expr() / (cap - idle));
 }
 
+Typed<Seconds> step_time(const TotalsContext& context, const CostModel& model, const Sums& sums) {
+  return max(max(sums.estimate, sums.host), power_time(context, model, sums));
+}
+
+/// The ops' and that of idling in what `time` is longer than their sum; absent if any op's is.
+Typed<Joules> step_energy(const TotalsContext& context, const CostModel& model, const Sums& sums,
+                          Typed<Seconds> time) {
+  if (!has_energy(model)) {
+    return {};
+  }
+  const Expr idle = context.capacities.known("power.idle");
+  const Expr waiting = (time - sums.estimate).expr();
+  return sums.joules + Typed<Joules>(idle * ir::max(waiting, 0));
+}
+
+StepOfSums step_of_sums(const TotalsContext& context, const CostModel& model) {
+  ir::ExprPool& pool = model.graph->pool();
+  Sums sums;
+  sums.estimate = Typed<Seconds>(pool.symbol("sum.estimates", kSecond));
+  sums.host = Typed<Seconds>(pool.symbol("sum.host", kSecond));
+  sums.joules = Typed<Joules>(pool.symbol("sum.joules", kJoule));
+  sums.dynamic = Typed<Joules>(pool.symbol("sum.dynamic", kJoule));
+  const Typed<Seconds> time = step_time(context, model, sums);
+  return {.time = time, .energy = step_energy(context, model, sums, time)};
+}
+
 /// A parameter of steps: of decode steps where one token of each sequence is new, else of prefill.
 Expr step_parameter(const TotalsContext& context, const CostModel& model, std::string_view name) {
   const bool eager = context.options.mode == Mode::kEager;
@@ -59,15 +85,6 @@ Expr step_parameter(const TotalsContext& context, const CostModel& model, std::s
   return new_tokens ? ir::select(ir::less(new_tokens, 2), decode, prefill) : prefill;
 }
 
-void add_energy(const TotalsContext& context, CostModel& model, const Sums& sums) {
-  if (!has_energy(model)) {
-    return;
-  }
-  const Expr idle = context.capacities.known("power.idle");
-  const Expr waiting = (model.estimate - sums.estimate).expr();
-  model.joules = sums.joules + Typed<Joules>(idle * ir::max(waiting, 0));
-}
-
 }  // namespace
 
 void add_totals(const TotalsContext& context, CostModel& model) {
@@ -77,13 +94,14 @@ void add_totals(const TotalsContext& context, CostModel& model) {
   model.estimate = sums.estimate;
   model.high = sums.high;
   if (context.options.chained) {
-    model.estimate = max(max(sums.estimate, sums.host), power_time(context, model, sums));
+    model.estimate = step_time(context, model, sums);
     const Expr below = step_parameter(context, model, "interval.low");
     const Expr above = step_parameter(context, model, "interval.high");
     model.low = max(model.bound, Typed<Seconds>(model.estimate.expr() / below));
     model.high = Typed<Seconds>(model.estimate.expr() * above);
   }
-  add_energy(context, model, sums);
+  model.joules = step_energy(context, model, sums, model.estimate);
+  model.of_sums = step_of_sums(context, model);
 }
 
 }  // namespace mansard::model

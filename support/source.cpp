@@ -17,10 +17,11 @@ LineColumn line_column(const Location& location) {
   const std::size_t newline = before.rfind('\n');
   if (newline != std::string_view::npos) {
     const auto lines = std::count(before.begin(), before.end(), '\n');
-    return {.line = static_cast<std::size_t>(lines) + 1, .column = at - newline};
+    return {.line = static_cast<std::size_t>(lines) + location.file->first_line,
+            .column = at - newline};
   }
   const std::size_t mark = byte_order_mark_length(text);
-  return {.line = 1, .column = std::max(at, mark) - mark + 1};
+  return {.line = location.file->first_line, .column = std::max(at, mark) - mark + 1};
 }
 
 }  // namespace mansard

@@ -11,6 +11,7 @@ namespace mansard {
 struct SourceFile {
   std::string name;
   std::string text;
+  std::size_t first_line = 1;  ///< Of the text, where it is a part of a larger file.
 };
 
 /// A half-open range of bytes [begin, end) of a source. A default location points nowhere and

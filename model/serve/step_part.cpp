@@ -1,0 +1,121 @@
+#include "model/serve/step_part.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+namespace mansard::model::serve {
+namespace {
+
+std::size_t place_of(const std::string& name, std::vector<std::string>& names) {
+  const auto found = std::ranges::find(names, name);
+  const auto place = static_cast<std::size_t>(found - names.begin());
+  if (found == names.end()) {
+    names.push_back(name);
+  }
+  return std::min(place, kMostResources - 1);
+}
+
+}  // namespace
+
+void PartCost::add(const PartCost& part, double share) {
+  seconds += share * part.seconds;
+  host += share * part.host;
+  joules += share * part.joules;
+  dynamic_joules += share * part.dynamic_joules;
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    busy[i] += share * part.busy[i];
+  }
+}
+
+Part::Part(const CostModel& model, std::span<const std::size_t> ops,
+           std::vector<std::string>& resources) {
+  std::vector<ir::Expr> roots;
+  for (const std::size_t index : ops) {
+    const OpCost& op = model.ops[index];
+    OpRoots& listed = ops_.emplace_back();
+    listed.count = model.count(op);
+    listed.has_energy = static_cast<bool>(op.joules);
+    roots.insert(roots.end(), {op.estimate.expr(), op.host.expr()});
+    if (listed.has_energy) {
+      roots.insert(roots.end(), {op.joules.expr(), op.dynamic_joules.expr()});
+    }
+    for (const Term& term : op.bound_terms) {
+      roots.push_back(term.time.expr());
+      listed.resources.push_back(place_of(term.resource, resources));
+    }
+  }
+  if (!roots.empty()) {
+    evaluator_.emplace_back(roots);
+    out_.resize(roots.size());
+    bind(model);
+  }
+}
+
+void Part::bind(const CostModel& model) {
+  constexpr std::string_view kMean = "mean.";
+  for (const ir::Expr symbol : evaluator_.front().symbols()) {
+    const std::string_view name = symbol->symbol;
+    Slot slot;
+    const double* fixed = model.machine_values.find(name);
+    if (name == "batch") {
+      slot.symbol = Symbol::kBatch;
+    } else if (name == "q_len") {
+      slot.symbol = Symbol::kNewTokens;
+    } else if (name.starts_with(kMean)) {
+      slot.symbol = Symbol::kMean;
+      std::from_chars(name.data() + kMean.size(), name.data() + name.size(), slot.mean);
+    } else {
+      assert(fixed != nullptr && "every symbol is of the workload or of the machine");
+    }
+    slots_.push_back(slot);
+    values_.push_back(fixed != nullptr ? *fixed : 0);
+  }
+}
+
+PartCost Part::at(double batch, double q_len, std::span<const double> means) {
+  if (ops_.empty()) {
+    return {};
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    switch (slots_[i].symbol) {
+      case Symbol::kFixed:
+        break;
+      case Symbol::kBatch:
+        values_[i] = batch;
+        break;
+      case Symbol::kNewTokens:
+        values_[i] = q_len;
+        break;
+      case Symbol::kMean:
+        values_[i] = means[slots_[i].mean];
+    }
+  }
+  evaluator_.front().evaluate(values_, out_);
+  return sum();
+}
+
+PartCost Part::sum() const {
+  PartCost result;
+  const double* value = out_.data();
+  for (const OpRoots& op : ops_) {
+    const double seconds = op.count * *value++;
+    result.seconds += seconds;
+    result.host += op.count * *value++;
+    if (op.has_energy) {
+      result.joules += op.count * *value++;
+      result.dynamic_joules += op.count * *value++;
+    }
+    std::size_t binding = 0;
+    for (std::size_t i = 1; i < op.resources.size(); ++i) {
+      binding = value[i] > value[binding] ? i : binding;
+    }
+    if (!op.resources.empty()) {
+      result.busy[op.resources[binding]] += seconds;
+    }
+    value += op.resources.size();
+  }
+  return result;
+}
+
+}  // namespace mansard::model::serve
