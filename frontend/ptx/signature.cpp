@@ -22,12 +22,12 @@ struct Line {
   std::string_view architectures;
 };
 
-constexpr std::array kLines = {
+constexpr auto kLines = std::to_array<Line>({
 #define PTX_OP(opcode, modifiers, operands, version, architectures) \
   Line{opcode, modifiers, operands, version, architectures},
 #include "frontend/ptx/opcodes.def"
 #undef PTX_OP
-};
+});
 
 struct Set {
   std::string_view name;
