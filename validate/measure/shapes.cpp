@@ -279,15 +279,16 @@ std::vector<Rows> by_op(const Rows& rows) {
 Rows interleave(std::vector<Rows> groups) {
   constexpr std::uint64_t kSeed = 7;
   Random random(kSeed);
-  std::vector<std::pair<double, Row>> placed;
+  using Place = std::pair<double, std::size_t>;  // Equal places keep the order of the groups.
+  std::vector<std::pair<Place, Row>> placed;
   for (Rows& group : groups) {
     shuffle(group, random);
     for (std::size_t i = 0; i < group.size(); ++i) {
-      placed.emplace_back((static_cast<double>(i) + 0.5) / static_cast<double>(group.size()),
-                          std::move(group[i]));
+      const double at = (static_cast<double>(i) + 0.5) / static_cast<double>(group.size());
+      placed.emplace_back(Place{at, placed.size()}, std::move(group[i]));
     }
   }
-  std::ranges::stable_sort(placed, {}, &std::pair<double, Row>::first);
+  std::ranges::sort(placed, {}, &std::pair<Place, Row>::first);
   Rows rows;
   for (auto& [place, row] : placed) {
     rows.push_back(std::move(row));
