@@ -110,7 +110,8 @@ TEST_CASE("rows measured on two machines are projected within a fifth", "[trace]
       words.push_back(data + "neusight." + from + "." + kind + ".csv");
       words.push_back(data + "neusight." + to + "." + kind + ".csv");
     }
-    for (const auto& row : json_of(words)["classes"]) {
+    const auto projection = json_of(words);
+    for (const auto& row : projection["classes"]) {
       if (row["class"] == "all") {
         CAPTURE(from, to);
         CHECK(row["rows"].get<int>() > 400);

@@ -29,7 +29,9 @@ StructuredWindow::StructuredWindow(ByteSource source, std::size_t size, std::siz
 StructuredWindow::~StructuredWindow() = default;
 
 bool StructuredWindow::advance(std::size_t taken) {
-  std::memmove(buffer_.data(), buffer_.data() + taken, filled_ - taken);
+  if (filled_ > taken) {
+    std::memmove(buffer_.data(), buffer_.data() + taken, filled_ - taken);
+  }
   filled_ -= taken;
   offset_ += taken;
   const bool stuck = taken == 0 && length_ > 0;
