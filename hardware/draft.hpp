@@ -69,7 +69,9 @@ enum class DraftKind : std::uint8_t { kMachine, kOverlay };
 [[nodiscard]] Draft read_draft(const Node& document, DraftKind kind, Diagnostics& diagnostics);
 
 /// Puts under `child` everything of `parent` that it does not say itself, but for measured figures,
-/// launch times, price, notes and date of release, which belong to one machine.
+/// launch times, price, notes and date of release, which belong to one machine. A what-if, whose
+/// sources are all assumed, keeps measured figures too, except of tiers that it changes. Rates that
+/// rest on processors or clocks of the child are no longer held to the parent's datasheet.
 void inherit(Draft& child, Draft parent);
 
 }  // namespace mansard::hardware

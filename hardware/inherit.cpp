@@ -43,30 +43,86 @@ bool is_removed(const Draft& child, std::string_view path) {
          std::ranges::any_of(child.tiers, absent);
 }
 
-/// What is left of a parent's figure: a measurement says nothing about another machine.
-Figure inherited(Figure figure, const Draft& parent) {
+const Figure* figure_of(const Draft& draft, std::string_view path) {
+  const auto found = std::ranges::find(draft.figures, path, &Figure::path);
+  return found == draft.figures.end() ? nullptr : &*found;
+}
+
+/// Whether the child gives the figure another number than the parent.
+bool differs(const Draft& child, const Draft& parent, std::string_view path) {
+  const Figure* own = figure_of(child, path);
+  const Figure* old = figure_of(parent, path);
+  return own != nullptr && (old == nullptr || own->number != old->number);
+}
+
+const TierDraft* tier_of(const Draft& draft, std::string_view name) {
+  const auto found = std::ranges::find(draft.tiers, name, &TierDraft::name);
+  return found == draft.tiers.end() ? nullptr : &*found;
+}
+
+/// Figures of a memory that do not outlive another generation, more stacks or another pin rate:
+/// they are derived again (memories.yaml).
+bool is_stale(const Draft& child, const Draft& parent, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  const std::string_view name = path.substr(0, dot);
+  const TierDraft* own = tier_of(child, name);
+  const TierDraft* old = tier_of(parent, name);
+  if (dot == std::string_view::npos || own == nullptr || old == nullptr) {
+    return false;
+  }
+  const bool retyped = own->technology && own->technology != old->technology;
+  const bool stacks = retyped || differs(child, parent, fmt::format("{}.stacks", name));
+  const bool rate = stacks || differs(child, parent, fmt::format("{}.pin_rate", name));
+  const std::string_view leaf = path.substr(dot + 1);
+  return (retyped && (leaf == "pin_rate" || leaf == "stack_capacity")) ||
+         (stacks && (leaf == "capacity" || leaf == "usable")) || (rate && leaf == "bandwidth");
+}
+
+/// A chip that someone imagines: all that its file says is assumed.
+bool is_what_if(const Draft& draft) {
+  return !draft.sources.empty() && std::ranges::all_of(draft.sources, [](const Source& source) {
+    return source.kind == FigureKind::kAssumed;
+  });
+}
+
+/// A measurement says nothing about another machine; a what-if keeps that of what it leaves alone.
+bool keeps_measured(const Draft& child, std::string_view path) {
+  const auto holds = [&](const TierDraft& tier) { return is_under(path, tier.name); };
+  return is_what_if(child) && std::ranges::none_of(child.tiers, holds);
+}
+
+/// What a parent's figure is to the child. The datasheet printed the rate of the parent's own clock
+/// and processors.
+Figure inherited(Figure figure, const Draft& parent, const Draft& child) {
   const Source* source = parent.source(figure.source);
-  if (figure.number && source != nullptr && source->kind == FigureKind::kMeasured) {
+  if (figure.number && source != nullptr && source->kind == FigureKind::kMeasured &&
+      !keeps_measured(child, figure.path)) {
     figure.number.reset();
     figure.basis = Basis::kGiven;
     figure.note = fmt::format("measured on {} only", parent.name);
+  }
+  if (differs(child, parent, "sm_count") ||
+      differs(child, parent, fmt::format("clock.{}", figure.clock))) {
+    figure.datasheet.reset();
   }
   return figure;
 }
 
 void merge_figures(Draft& child, const Draft& parent) {
-  std::vector<Figure> own = std::move(child.figures);
-  child.figures.clear();
+  std::vector<Figure> merged;
   for (const Figure& figure : parent.figures) {
-    const auto replaced = std::ranges::find(own, figure.path, &Figure::path);
-    if (replaced != own.end()) {
-      child.figures.push_back(std::move(*replaced));
-      own.erase(replaced);
-    } else if (!is_removed(child, figure.path)) {
-      child.figures.push_back(inherited(figure, parent));
+    if (const Figure* own = figure_of(child, figure.path)) {
+      merged.push_back(*own);
+    } else if (!is_removed(child, figure.path) && !is_stale(child, parent, figure.path)) {
+      merged.push_back(inherited(figure, parent, child));
     }
   }
-  std::ranges::move(own, std::back_inserter(child.figures));
+  for (Figure& figure : child.figures) {
+    if (figure_of(parent, figure.path) == nullptr) {
+      merged.push_back(std::move(figure));
+    }
+  }
+  child.figures = std::move(merged);
 }
 
 TierDraft merge_tier(TierDraft child, const TierDraft& parent) {

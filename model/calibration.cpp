@@ -201,6 +201,9 @@ Result<Calibration> Calibration::of(const hardware::Machine& machine) {
       result->notes.push_back(
           fmt::format("{} has no calibration of its own; utilisations are those fitted on {}",
                       machine.name, candidate));
+      if (auto read = result->void_other_tiers(machine, candidate); !read) {
+        return failure(std::move(read.error()));
+      }
     }
     return result;
   }
@@ -285,6 +288,20 @@ void Calibration::void_tier(const hardware::Machine& machine, const hardware::Ti
       fmt::format("{} is not the one the calibration of {} was fitted on: its utilisations are "
                   "void, structural defaults stand in and intervals are as wide as theirs",
                   tier.name, name));
+}
+
+Result<void> Calibration::void_other_tiers(const hardware::Machine& machine,
+                                           const std::string& origin) {
+  const auto other = hardware::load_machine(origin);
+  if (!other) {
+    return failure(other.error());
+  }
+  for (const hardware::Tier& tier : machine.tiers) {
+    if (!is_as_fast(machine, *other, tier)) {
+      void_tier(machine, tier);
+    }
+  }
+  return {};
 }
 
 void Calibration::void_changed_tiers(const hardware::Machine& machine) {

@@ -69,14 +69,15 @@ class Calibration {
   /// Makes void what was fitted to tiers whose speed a change of the machine touched: structural
   /// defaults stand in, intervals are at least as wide as theirs, and `notes` says so.
   void void_changed_tiers(const hardware::Machine& machine);
-  /// The same for one tier, because a sweep changes it.
-  void void_tier(const hardware::Machine& machine, const hardware::Tier& tier);
   /// Chooses the family of a machine: the newest that is not newer than it, by compute capability.
   void set_family(const hardware::Machine& machine);
 
  private:
   using Parameters = std::map<std::string, Parameter, std::less<>>;
   Diagnostics add(const Node& document);
+  void void_tier(const hardware::Machine& machine, const hardware::Tier& tier);
+  /// Makes void what was fitted to tiers of `origin` that the machine has otherwise.
+  Result<void> void_other_tiers(const hardware::Machine& machine, const std::string& origin);
   Diagnostics add_fitted_rows(const Node& fit);
   [[nodiscard]] std::optional<Parameter> find_fitted(std::string_view implementation,
                                                      std::string_view section,

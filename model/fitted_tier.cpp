@@ -64,6 +64,16 @@ bool is_speed_changed(const hardware::Machine& machine, const hardware::Tier& ti
   });
 }
 
+bool is_as_fast(const hardware::Machine& machine, const hardware::Machine& other,
+                const hardware::Tier& tier) {
+  const auto same = [&](std::string_view leaf) {
+    const std::string path = fmt::format("{}.{}", tier.name, leaf);
+    return machine.known(path) == other.known(path);
+  };
+  const bool is_cache = !tier.main && !tier.link;
+  return other.tier(tier.name) != nullptr && same("bandwidth") && (!is_cache || same("capacity"));
+}
+
 bool rests_on(std::string_view section, std::string_view parameter, FittedTier tier) {
   const bool is_collective = section == kLinkSection;
   if (tier == FittedTier::kLink) {

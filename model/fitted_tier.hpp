@@ -23,6 +23,11 @@ enum class FittedTier {
 /// memory does not: more of the same stacks are used as well as before. That of a cache does.
 [[nodiscard]] bool is_speed_changed(const hardware::Machine& machine, const hardware::Tier& tier);
 
+/// Whether the tier is as fast on both machines: of one bandwidth, and a cache of one size. A tier
+/// that `other` lacks is not.
+[[nodiscard]] bool is_as_fast(const hardware::Machine& machine, const hardware::Machine& other,
+                              const hardware::Tier& tier);
+
 /// Whether the parameter ("matmul", "main") was found by measuring that tier. The interval of an op
 /// class rests on every tier that the class uses; energy per byte is a fact of the technology and
 /// stays.

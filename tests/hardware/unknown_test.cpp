@@ -76,6 +76,27 @@ TEST_CASE("measured figures, launch times and price are not inherited", "[hardwa
   CHECK(machine.notes.empty());
 }
 
+constexpr const char* kWhatIf =
+    "schema: 1\nname: next\nextends: h200-sxm\n"
+    "sources: {guess: {title: a what-if, kind: assumed, date: 2026-11}}\n";
+
+TEST_CASE("a what-if keeps what was measured of the parts that it leaves alone", "[hardware]") {
+  const Machine machine = value_of(
+      read_machine(parsed(std::string(kWhatIf) + "sm_count: {value: 160, source: guess}\n")));
+  CHECK(value_at(machine, "clock.max") == 1980e6);
+  CHECK(value_at(machine, "vector.bf16") == Approx(160 * 512 * 1980e6));
+  CHECK(value_at(machine, "hbm.bandwidth") == 4.8e12);
+  CHECK_FALSE(machine.known("price"));
+}
+
+TEST_CASE("a memory of another generation brings its own bandwidth and capacity", "[hardware]") {
+  const Machine machine = value_of(read_machine(parsed(
+      std::string(kWhatIf) + "tiers: [{name: hbm, memory: hbm4, stacks: 8, source: guess}]\n")));
+  CHECK(value_at(machine, "hbm.bandwidth") == Approx(8 * 2048 * 8e9 / 8));
+  CHECK(value_at(machine, "hbm.capacity") == Approx(8 * 64e9));
+  CHECK_FALSE(machine.known("hbm.measured_bandwidth"));
+}
+
 TEST_CASE("an inherited figure still names the document it was taken from", "[hardware]") {
   const Machine machine = machine_named("h200-sxm");
   CHECK(machine.find("hbm.bandwidth")->source == "datasheet");

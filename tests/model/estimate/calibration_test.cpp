@@ -110,5 +110,22 @@ TEST_CASE("a change of a link voids what collectives were fitted to", "[calibrat
   CHECK(what_if.notes.size() == 1);
 }
 
+TEST_CASE("a chip with another memory than its parent's does not take what was fitted to that",
+          "[calibration]") {
+  const std::string text =
+      "schema: 1\nname: next\nextends: h200-sxm\n"
+      "sources: {guess: {title: a what-if, kind: assumed, date: 2026-11}}\n"
+      "tiers: [{name: hbm, memory: hbm4, stacks: 8, source: guess}]\n";
+  const auto document = parse_yaml(std::make_shared<SourceFile>(SourceFile{"next.yaml", text}));
+  REQUIRE(document.has_value());
+  const auto machine = hardware::read_machine(*document);
+  REQUIRE(machine.has_value());
+  const Calibration next = of(*machine);
+  const Calibration parent = of(changed("power.cap", "600 W"));
+  CHECK(next.notes.size() == 2);
+  CHECK(value(next, "matmul", "main") != value(parent, "matmul", "main"));
+  CHECK(value(next, "matmul", "matrix") == value(parent, "matmul", "matrix"));
+}
+
 }  // namespace
 }  // namespace mansard::model
