@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/predictor.hpp"
 #include "cli/sweep/axes.hpp"
 #include "model/condition.hpp"
 
@@ -111,28 +112,9 @@ Result<model::BatchFunction> VariantMaker::build(std::span<const std::uint64_t> 
   if (!question) {
     return failure(question.error());
   }
-  const auto plan = plan_of(question->model);
-  const auto graph = graph_of(question->model);
-  const auto machine = load(question->machine.machines.front(), question->machine);
-  Diagnostics errors;
-  if (!plan) {
-    errors.insert(errors.end(), plan.error().begin(), plan.error().end());
-  }
-  if (!graph) {
-    errors.insert(errors.end(), graph.error().begin(), graph.error().end());
-  }
-  if (!machine) {
-    errors.insert(errors.end(), machine.error().begin(), machine.error().end());
-  }
-  if (!errors.empty()) {
-    return failure(std::move(errors));
-  }
-  const auto calibration = load_calibration(*machine, question->machine);
-  if (!calibration) {
-    return failure(calibration.error());
-  }
-  const auto predictor = model::Predictor::build(**graph, *machine, *calibration, *plan,
-                                                 cost_options(question->machine));
+  const auto predictor =
+      build_predictor(graph_of(question->model).map([](const auto& known) { return &*known; }),
+                      question->model, question->machine);
   if (!predictor) {
     return failure(predictor.error());
   }

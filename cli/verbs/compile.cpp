@@ -10,6 +10,7 @@
 
 #include "cli/files.hpp"
 #include "cli/options.hpp"
+#include "cli/predictor.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
 #include "model/outputs.hpp"
@@ -52,31 +53,6 @@ ArtefactForm form_of(const std::string& name) {
 
 std::string with_unit(const std::string& name, const Dimension& dimension) {
   return dimension == kNumber ? name : fmt::format("{} [{}]", name, unit_of(dimension));
-}
-
-Result<model::Predictor> build(const Options& options) {
-  const auto plan = plan_of(options.model);
-  const auto graph = load_model(options.model);
-  const auto machine = load(options.machine.machines.front(), options.machine);
-  Diagnostics errors;
-  if (!plan) {
-    errors.insert(errors.end(), plan.error().begin(), plan.error().end());
-  }
-  if (!graph) {
-    errors.insert(errors.end(), graph.error().begin(), graph.error().end());
-  }
-  if (!machine) {
-    errors.insert(errors.end(), machine.error().begin(), machine.error().end());
-  }
-  if (!errors.empty()) {
-    return failure(std::move(errors));
-  }
-  const auto calibration = load_calibration(*machine, options.machine);
-  if (!calibration) {
-    return failure(calibration.error());
-  }
-  return model::Predictor::build(*graph, *machine, *calibration, *plan,
-                                 cost_options(options.machine));
 }
 
 Result<Artefact> emit(const model::Predictor& predictor, const Options& options) {
@@ -193,7 +169,7 @@ Result<void> link_wasm(const std::string& object, const std::string& file) {
 }
 
 Outcome compile(const Options& options) {
-  const auto predictor = build(options);
+  const auto predictor = build_predictor(options.model, options.machine);
   if (!predictor) {
     return failed(predictor.error());
   }

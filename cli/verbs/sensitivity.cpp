@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "cli/predictor.hpp"
 #include "cli/verb.hpp"
 #include "cli/views/numbers.hpp"
 #include "model/sensitivity.hpp"
@@ -33,28 +34,7 @@ struct Setup {
 };
 
 Result<Setup> set_up(const Options& options) {
-  const auto plan = plan_of(options.model);
-  const auto graph = load_model(options.model);
-  const auto machine = load(options.machine.machines.front(), options.machine);
-  Diagnostics errors;
-  if (!plan) {
-    errors.insert(errors.end(), plan.error().begin(), plan.error().end());
-  }
-  if (!graph) {
-    errors.insert(errors.end(), graph.error().begin(), graph.error().end());
-  }
-  if (!machine) {
-    errors.insert(errors.end(), machine.error().begin(), machine.error().end());
-  }
-  if (!errors.empty()) {
-    return failure(std::move(errors));
-  }
-  const auto calibration = load_calibration(*machine, options.machine);
-  if (!calibration) {
-    return failure(calibration.error());
-  }
-  auto predictor =
-      model::Predictor::build(*graph, *machine, *calibration, *plan, cost_options(options.machine));
+  auto predictor = build_predictor(options.model, options.machine);
   if (!predictor) {
     return failure(std::move(predictor.error()));
   }

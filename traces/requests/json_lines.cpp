@@ -112,35 +112,27 @@ class Mooncake final : public RowParser {
   }
 };
 
-class Vllm final : public RowParser {
+/// A time of arrival and two numbers of tokens: vLLM (seconds; its other times are of another
+/// clock) and LLMServingSim (nanoseconds).
+class Arrivals final : public RowParser {
  public:
-  Result<Row> parse(const Line& line) override {
-    auto object = Object::read(line);
-    if (!object) {
-      return failure(std::move(object.error()));
-    }
-    Row row;
-    // Only arrival_time: the other times are of another clock.
-    row.time_ns = object->time("arrival_time", kNsPerSecond);
-    row.request.input_tokens = object->tokens("input_toks");
-    row.request.output_tokens = object->tokens("output_toks");
-    return object->finish(std::move(row));
-  }
-};
+  Arrivals(std::string_view time, std::int64_t unit_ns) : time_(time), unit_ns_(unit_ns) {}
 
-class ServingSim final : public RowParser {
- public:
   Result<Row> parse(const Line& line) override {
     auto object = Object::read(line);
     if (!object) {
       return failure(std::move(object.error()));
     }
     Row row;
-    row.time_ns = object->time("arrival_time_ns", 1);
+    row.time_ns = object->time(time_, unit_ns_);
     row.request.input_tokens = object->tokens("input_toks");
     row.request.output_tokens = object->tokens("output_toks");
     return object->finish(std::move(row));
   }
+
+ private:
+  std::string_view time_;
+  std::int64_t unit_ns_;
 };
 
 /// The first question and the first answer after it; ShareGPT has no times, so all come at once.
@@ -192,13 +184,13 @@ bool is_vllm(std::string_view first) {
   return has_keys(first, {"input_toks", "output_toks", "arrival_time"});
 }
 std::unique_ptr<RowParser> vllm_parser(std::string_view /*first*/) {
-  return std::make_unique<Vllm>();
+  return std::make_unique<Arrivals>("arrival_time", kNsPerSecond);
 }
 bool is_servingsim(std::string_view first) {
   return has_keys(first, {"input_toks", "output_toks", "arrival_time_ns"});
 }
 std::unique_ptr<RowParser> servingsim_parser(std::string_view /*first*/) {
-  return std::make_unique<ServingSim>();
+  return std::make_unique<Arrivals>("arrival_time_ns", 1);
 }
 bool is_sharegpt(std::string_view first) {
   return first.starts_with('[') || has_keys(first, {"conversations"});
