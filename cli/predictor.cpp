@@ -2,10 +2,10 @@
 
 namespace mansard::cli {
 
-Result<model::Predictor> build_predictor(const ModelOptions& model, const MachineOptions& machine) {
+Result<model::Predictor> build_predictor(const ModelOptions& model, const MachineOptions& options) {
   const auto graph = load_model(model);
   return build_predictor(graph.map([](const ir::Graph& loaded) { return &loaded; }), model,
-                         machine);
+                         options);
 }
 
 Result<model::Predictor> build_predictor(const Result<const ir::Graph*>& graph,

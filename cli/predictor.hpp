@@ -8,10 +8,10 @@ namespace mansard::cli {
 
 /// The model on the first of the machines, with its calibration; all errors of all of them.
 [[nodiscard]] Result<model::Predictor> build_predictor(const ModelOptions& model,
-                                                       const MachineOptions& machine);
+                                                       const MachineOptions& options);
 /// The same, of a graph that was loaded before.
 [[nodiscard]] Result<model::Predictor> build_predictor(const Result<const ir::Graph*>& graph,
                                                        const ModelOptions& model,
-                                                       const MachineOptions& machine);
+                                                       const MachineOptions& options);
 
 }  // namespace mansard::cli

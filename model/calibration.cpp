@@ -257,7 +257,7 @@ std::optional<Parameter> Calibration::find(std::string_view implementation,
                                            std::string_view parameter) const {
   const std::vector<std::string> paths = paths_of(section, variant, parameter);
   const auto is_void = [&](FittedTier tier) { return rests_on(section, parameter, tier); };
-  const auto fitted = find_fitted(implementation, section, paths);
+  auto fitted = find_fitted(implementation, section, paths);
   if (fitted && std::ranges::none_of(void_, is_void)) {
     return fitted;
   }

@@ -46,6 +46,19 @@ ir::Expr renamed(ir::Expr e, const hardware::Machine& machine, const model::Swee
   });
 }
 
+/// Gives the question the value of an axis at a place: an option of its own, else a figure.
+Result<void> apply_axis(Question& question, const model::Axis& axis, std::uint64_t place) {
+  const Setting* setting = find_setting(axis.name);
+  if (setting == nullptr) {
+    question.machine.settings.push_back(fmt::format("{}={}", axis.name, setting_text(axis, place)));
+    return {};
+  }
+  if (!setting->set(question, axis.text(place))) {
+    return failure("axis", fmt::format("'{}' is no value for {}", axis.text(place), axis.name));
+  }
+  return {};
+}
+
 }  // namespace
 
 model::SweepVariant VariantMaker::make(std::span<const std::uint64_t> places) {
@@ -65,21 +78,9 @@ model::SweepVariant VariantMaker::make(std::span<const std::uint64_t> places) {
 
 Result<Question> VariantMaker::question_at(std::span<const std::uint64_t> places) const {
   Question question = question_;
-  const auto apply = [&](const model::Axis& axis, std::uint64_t place) -> Result<void> {
-    const Setting* setting = find_setting(axis.name);
-    if (setting == nullptr) {
-      question.machine.settings.push_back(
-          fmt::format("{}={}", axis.name, setting_text(axis, place)));
-      return {};
-    }
-    if (!setting->set(question, axis.text(place))) {
-      return failure("axis", fmt::format("'{}' is no value for {}", axis.text(place), axis.name));
-    }
-    return {};
-  };
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (const model::Axis& axis : space_.structural[i]) {
-      if (auto applied = apply(axis, places[i]); !applied) {
+      if (auto applied = apply_axis(question, axis, places[i]); !applied) {
         return failure(std::move(applied.error()));
       }
     }
@@ -87,7 +88,7 @@ Result<Question> VariantMaker::question_at(std::span<const std::uint64_t> places
   // So that the machine says that it was changed; the values follow point by point.
   for (const model::AxisGroup& group : space_.symbolic) {
     for (const model::Axis& axis : group) {
-      if (auto applied = apply(axis, 0); !applied) {
+      if (auto applied = apply_axis(question, axis, 0); !applied) {
         return failure(std::move(applied.error()));
       }
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -168,7 +169,7 @@ class ShareGpt final : public RowParser {
   static std::uint32_t tokens(const Node& turn) {
     const Node* value = turn.find("value");
     const double bytes = value == nullptr ? 0 : static_cast<double>(value->scalar.size());
-    return static_cast<std::uint32_t>(bytes / kCharactersPerToken + 0.5);
+    return static_cast<std::uint32_t>(std::lround(bytes / kCharactersPerToken));
   }
 };
 
