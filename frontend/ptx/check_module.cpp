@@ -55,6 +55,10 @@ class DeclarationChecker {
     if (has_no_size && !may_be_open) {
       error(variable, "ptx-size", fmt::format("array '{}' has no size", name));
     }
+    constexpr Version kTexref = {1, 5};
+    if (variable.space == Space::kTex && module_.version >= kTexref) {
+      error(variable, "ptx-space", ".tex is gone from PTX 1.5 on; .global .texref took its place");
+    }
     if (variable.type == Type::kPred && variable.space != Space::kReg) {
       error(variable, "ptx-type", fmt::format("predicate '{}' must be a register", name));
     }
@@ -159,6 +163,10 @@ class DeclarationChecker {
   }
 
   void check_entry(const Function& function) {
+    constexpr Version kParameters = {1, 4};
+    if (module_.version < kParameters && !function.parameters.empty()) {
+      error(function, "ptx-version", "a kernel with parameters needs PTX 1.4");
+    }
     for (const VariableId id : function.parameters) {
       if (module_.variable(id).space != Space::kParam) {
         error(module_.variable(id), "ptx-space", "a parameter of a kernel must be .param");

@@ -345,6 +345,8 @@ class OperandChecker {
       const TypeKind kind = kind_of(reg.type);
       if (kind != TypeKind::kBits && !is_integer(kind)) {
         complain(base, "an address of integer or bit type");
+      } else if (!module_.has_address_size && is_global() && bits_of(reg.type) == 32) {
+        complain(base, "an address of 64 bits (32-bit PTX is not read)");
       }
       return;
     }
@@ -352,6 +354,13 @@ class OperandChecker {
       return complain(base, "a register or a variable");
     }
     check_space(base);
+  }
+
+  [[nodiscard]] bool is_global() const {
+    const Space space = instruction_.form->space;
+    const std::string_view opcode = instruction_.opcode();
+    const bool is_plain = opcode == "ld" || opcode == "st" || opcode == "atom" || opcode == "red";
+    return is_plain && (space == Space::kGlobal || space == Space::kGeneric);
   }
 
   void check_space(const Operand& base) {

@@ -107,10 +107,21 @@ std::string broken_rounding(const Module& module, const Form& form) {
   if (is_one_of(form.opcode, {"rsqrt", "sin", "cos", "lg2", "ex2"})) {
     return fmt::format("'{}' needs .approx", form.opcode);
   }
-  constexpr int kFermi = 20;
+  constexpr Version kRoundedMad = {3, 0};
   if (form.opcode == "mad" && is_float(form.type()) &&
-      (module.target.sm >= kFermi || form.type() == Type::kF64)) {
+      (module.version >= kRoundedMad || form.type() == Type::kF64)) {
     return "'mad' of floating point needs a rounding such as .rn";
+  }
+  return {};
+}
+
+std::string broken_addressing(const Module& module, const Form& form) {
+  constexpr Version kGeneric = {2, 0};
+  constexpr int kFermi = 20;
+  const bool is_access = is_one_of(form.opcode, {"ld", "st", "atom", "red"});
+  if (is_access && form.space == Space::kGeneric &&
+      (module.version < kGeneric || module.target.sm < kFermi)) {
+    return "an access without a state space needs PTX 2.0 and sm_20";
   }
   return {};
 }
@@ -158,6 +169,9 @@ std::string broken_rule(const Module& module, const Form& form) {
     return rule;
   }
   if (std::string rule = broken_convergence(module, form); !rule.empty()) {
+    return rule;
+  }
+  if (std::string rule = broken_addressing(module, form); !rule.empty()) {
     return rule;
   }
   const bool converts = form.opcode == "cvt" && !form.has("pack") && form.types.size() == 2;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "frontend/ptx/interpreter/matrix.hpp"
 #include "frontend/ptx/special_registers.hpp"
 #include "support/text.hpp"
 
@@ -848,16 +850,33 @@ class Block {
 
   void note_not_computed(const Step& step) { tally_.not_computed.emplace(text_of(step)); }
 
-  /// A matrix product: counted; the accumulators come out as they went in.
+  [[nodiscard]] Fragment fragment(const Warp& warp, const Operand& operand) const {
+    Fragment fragment;
+    for (const Operand& part : parts(operand)) {
+      Lanes& lanes = fragment.emplace_back();
+      each_lane(~Mask{0}, [&](unsigned lane) { lanes[lane] = read(warp, part, lane, Type::kB32); });
+    }
+    return fragment;
+  }
+
+  /// A matrix product. Where it is not computed the accumulators come out as they went in.
   bool multiply(Warp& warp, const Step& step, Mask mask) {
-    note_not_computed(step);
     const std::span<const Operand> given = operands(step);
     const std::span<const Operand> to = parts(given[0]);
-    const std::span<const Operand> from = parts(given[3]);
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      each_lane(mask, [&](unsigned lane) {
-        write(warp, to[i], lane, i < from.size() ? read(warp, from[i], lane, Type::kB32) : 0);
-      });
+    const bool is_whole = mask == ~Mask{0} && step.action == Action::kMatrixProduct;
+    Fragment result = fragment(warp, given[3]);
+    std::optional<Fragment> product;
+    if (is_whole) {
+      product = multiply_matrices(*step.instruction->form, fragment(warp, given[1]),
+                                  fragment(warp, given[2]), result);
+    }
+    if (product) {
+      result = *std::move(product);
+    } else {
+      note_not_computed(step);
+    }
+    for (std::size_t i = 0; i < to.size() && i < result.size(); ++i) {
+      each_lane(mask, [&](unsigned lane) { write(warp, to[i], lane, result[i][lane]); });
     }
     return true;
   }

@@ -252,8 +252,28 @@ FlopCounts flops_of(const Form& form) {
   return flops;
 }
 
+namespace {
+
+/// Whether the variables of the module fit the limit; sizes are the file's and may be anything.
+bool fits(const Module& module, std::uint64_t limit) {
+  std::uint64_t total = 0;
+  for (const Variable& variable : module.variables) {
+    total += std::min(variable.bytes(), limit + 1);
+    if (total > limit) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<Counts> interpret(const Module& module, const Function& kernel, const Launch& launch,
                          Memory& memory, const InterpreterLimits& limits) {
+  if (!fits(module, limits.global_bytes)) {
+    return failure("ptx-limit", "more bytes of variables than the limit allows",
+                   place_of(module, kernel));
+  }
   Layout layout = LayoutBuilder(module, kernel, memory).build();
   if (std::optional<Diagnostic> refused = refuse(module, kernel, launch, limits, layout)) {
     return failure({std::move(*refused)});

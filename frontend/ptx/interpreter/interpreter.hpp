@@ -46,8 +46,9 @@ struct Launch {
 struct InterpreterLimits {
   std::uint64_t warp_instructions = 100'000'000;
   std::uint64_t shared_bytes = std::uint64_t{1} << 20;
-  std::uint64_t local_bytes = std::uint64_t{1} << 20;  ///< Of a thread.
-  std::uint64_t block_bytes = std::uint64_t{1} << 30;  ///< Registers and local memory of a block.
+  std::uint64_t global_bytes = std::uint64_t{1} << 28;  ///< Of the module's variables.
+  std::uint64_t local_bytes = std::uint64_t{1} << 20;   ///< Of a thread.
+  std::uint64_t block_bytes = std::uint64_t{1} << 30;   ///< Registers and local memory of a block.
 };
 
 /// What one instruction of the kernel did, summed over the blocks that ran.

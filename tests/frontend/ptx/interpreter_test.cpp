@@ -157,6 +157,28 @@ TEST_CASE("an FMA is two FLOP") {
   CHECK(ran.counts.flops.fp64 == 32);
 }
 
+TEST_CASE("a matrix product of ones is its depth") {
+  // 0x3C003C00 is two ones of f16; D starts from 0.
+  const Ran ran =
+      run("mov.b32 %r1, 0x3C003C00; mov.f32 %f1, 0f00000000;"
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5},"
+          "{%r1, %r1, %r1, %r1}, {%r1, %r1}, {%f1, %f1, %f1, %f1}; mov.b32 %r9, %f4;");
+  CHECK(ran.results[13] == 0x41800000);  // 16.0
+  CHECK(ran.counts.flops.tensor == 2 * 16 * 8 * 16);
+  CHECK(ran.counts.not_computed.empty());
+}
+
+TEST_CASE("ldmatrix gives lane 4r+c the elements 2c and 2c+1 of row r") {
+  const Ran ran =
+      run(".shared .align 16 .b8 s[128]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;"
+          "mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;"
+          "and.b32 %r4, %r1, 7; mad.lo.u32 %r5, %r4, 16, %r2;"
+          "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r5];");
+  CHECK(ran.results[0] == 0);
+  CHECK(ran.results[31] == 31);
+  CHECK(ran.counts.shared_load.wavefronts == 1);
+}
+
 TEST_CASE("an access outside every buffer is an error with its place") {
   CHECK(error_of("ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1];") == "ptx-bounds");
   CHECK(error_of("mov.u32 %r1, 4; ld.shared.u32 %r1, [%r1];") == "ptx-bounds");
