@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/topological_sort.hpp>
 
 namespace mansard::ir {
@@ -65,6 +66,29 @@ std::vector<OpId> topological_order(const Graph& graph) {
   std::ranges::transform(order, std::back_inserter(result),
                          [](std::size_t op) { return static_cast<OpId>(op); });
   return result;
+}
+
+std::optional<std::vector<std::uint32_t>> topological_order(std::size_t vertices,
+                                                            const std::vector<VertexEdge>& edges) {
+  using Rows =
+      boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
+                                         boost::no_property, std::uint32_t, std::uint32_t>;
+  // Reversed, as above.
+  std::vector<VertexEdge> needs;
+  needs.reserve(edges.size());
+  for (const auto& [from, to] : edges) {
+    needs.emplace_back(to, from);
+  }
+  const Rows rows(boost::edges_are_unsorted_multi_pass, needs.begin(), needs.end(),
+                  static_cast<std::uint32_t>(vertices));
+  std::vector<std::uint32_t> order;
+  order.reserve(vertices);
+  try {
+    boost::topological_sort(rows, std::back_inserter(order));
+  } catch (const boost::not_a_dag&) {
+    return std::nullopt;
+  }
+  return order;
 }
 
 CriticalPath critical_path(const Graph& graph, const std::vector<double>& weights) {

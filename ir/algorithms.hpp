@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.hpp"
@@ -14,6 +17,12 @@ namespace mansard::ir {
 /// Ops in an order in which every op follows what it depends on; stable with respect to the order
 /// of the graph.
 [[nodiscard]] std::vector<OpId> topological_order(const Graph& graph);
+
+/// Vertices 0, 1, ... in an order that keeps to all edges, each from what comes first to what
+/// follows. nullopt: edges run in a circle.
+using VertexEdge = std::pair<std::uint32_t, std::uint32_t>;
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> topological_order(
+    std::size_t vertices, const std::vector<VertexEdge>& edges);
 
 /// The heaviest chain of dependent ops and its weight, given a weight per op (not negative).
 struct CriticalPath {

@@ -78,6 +78,10 @@ struct TraceEvent {
   std::int64_t shared_dynamic = 0;  ///< Byte per block.
   std::int64_t bytes = 0;           ///< Copies and memsets.
   std::string_view copy_kind;       ///< "HtoD".
+  /// Synchronisations: the stream whose work was waited for; nullopt: all of the device's.
+  std::optional<std::int64_t> awaited_stream;
+  /// Synchronisations with an event: correlation of the call that recorded it.
+  std::optional<std::int64_t> awaited_correlation;
 };
 
 /// A hardware counter of one kernel, in base units: byte, second, hertz, percent as written.

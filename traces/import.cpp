@@ -96,6 +96,23 @@ ImportReport::File file_report(Database& db, std::int64_t run, const ReadReport&
   return file;
 }
 
+void add_matches(Database& db, ImportReport& result) {
+  result.matched =
+      count_of(db, "SELECT count(DISTINCT counter_kernel) FROM matches WHERE ?1 = 0", 0);
+  result.verified = count_of(
+      db, "SELECT count(DISTINCT counter_kernel) FROM matches WHERE verified = 1 AND ?1 = 0", 0);
+  result.clocks_locked =
+      count_of(db, "SELECT count(*) FROM runs WHERE clocks_locked = 1 AND has_timeline = ?1", 0) >
+      0;
+  Statement rows = db.prepare(
+      "SELECT name, printf('(%d, %d, %d) x (%d, %d, %d)', grid_x, grid_y, grid_z, block_x, "
+      "block_y, block_z), has_timeline, kernels FROM unmatched_kernels");
+  while (rows.step()) {
+    result.unmatched.push_back({std::string(rows.text(0)), std::string(rows.text(1)),
+                                rows.integer(2) != 0, rows.integer(3)});
+  }
+}
+
 }  // namespace
 
 Result<ImportReport> import_files(std::span<const std::string> files, const std::string& path) {
@@ -137,7 +154,7 @@ Result<ImportReport> import_files(std::span<const std::string> files, const std:
                                     "FROM kernel_rows WHERE run IN (SELECT id FROM runs WHERE "
                                     "has_timeline = 0)) ELSE 0 END FROM runs WHERE id > ?1",
                                     0);
-  result.matched = count_of((*writer)->database(), "SELECT count(*) FROM matches WHERE ?1 = 0", 0);
+  add_matches((*writer)->database(), result);
   auto finished = (*writer)->finish();
   if (!finished) {
     return failure(std::move(finished.error()));

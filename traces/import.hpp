@@ -29,6 +29,16 @@ struct ImportReport {
   /// Kernels of runs without a timeline, where there is one with, and how many of them it has too.
   std::int64_t counter_kernels = 0;
   std::int64_t matched = 0;
+  std::int64_t verified = 0;   ///< Of those matched, by the order of launches.
+  bool clocks_locked = false;  ///< Of a run of counters: its times are not those of a free run.
+  /// Kernels of one name, grid and block that have no match on the other side.
+  struct Unmatched {
+    std::string name;
+    std::string grid;  ///< "(1024, 1, 1) x (256, 1, 1)".
+    bool timed = false;
+    std::int64_t kernels = 0;
+  };
+  std::vector<Unmatched> unmatched;
   Diagnostics errors;  ///< Where files break off; what came before is in the dataset.
 };
 

@@ -38,14 +38,20 @@ ir::Graph reduction(const ir::Measurement& row, const char* kept) {
   return maker.attribute("function", row.op).take();
 }
 
+/// Rows of a trace may say that the norm adds to the residual stream first (residual 1).
 ir::Graph normalisation(const ir::Measurement& row, double arithmetic, double bias) {
   GraphMaker maker(row);
+  const auto residual = row.dims.find("residual");
+  const bool adds = residual != row.dims.end() && residual->second > 0;
   const std::initializer_list<GraphMaker::Dim> dims = {{"r", maker.column("rows")},
                                                        {"c", maker.column("cols")},
                                                        {"a", maker.number(arithmetic)},
                                                        {"w", maker.number(1)},
+                                                       {"residual", maker.number(adds ? 1 : 0)},
                                                        {"bias", maker.number(bias)}};
-  if (bias > 0) {
+  if (adds) {
+    maker.op("norm", dims, {}, {"gain", "residual"});
+  } else if (bias > 0) {
     maker.op("norm", dims, {}, {"gain", "bias"});
   } else {
     maker.op("norm", dims, {}, {"gain"});

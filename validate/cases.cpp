@@ -35,8 +35,11 @@ std::string case_key(const ir::Measurement& row) {
   const auto model = row.op == "step" ? row.model : std::string();
   const auto tp = row.dims.find("tp");
   const double ranks = row.op == "step" && tp != row.dims.end() ? tp->second : 1;
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}", row.op, row.dtype, row.out_dtype, row.kv_dtype,
-                     row.implementation, row.mode, row.phase, fmt::format("{}/{}", model, ranks));
+  const auto residual = row.dims.find("residual");
+  const double adds = residual == row.dims.end() ? 0 : residual->second;
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}", row.op, row.dtype, row.out_dtype, row.kv_dtype,
+                     row.implementation, row.mode, row.phase, fmt::format("{}/{}", model, ranks),
+                     adds);
 }
 
 ir::Bindings bindings_of(const ir::Measurement& row) {

@@ -1,5 +1,6 @@
 #include "traces/import.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include "cli/trace/trace.hpp"
 #include "cli/views/numbers.hpp"
 #include "cli/views/text_table.hpp"
+#include "support/text.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -34,6 +36,26 @@ std::string file_text(const traces::ImportReport::File& file) {
   return text + table.render();
 }
 
+std::string matches_text(const traces::ImportReport& report) {
+  std::string text =
+      fmt::format("counters: {} of {} kernels matched with the timeline, {} of them in its order\n",
+                  report.matched, report.counter_kernels, report.verified);
+  if (report.clocks_locked) {
+    text += "counters: taken at locked clocks; times are those of the timeline alone\n";
+  }
+  constexpr std::size_t kMost = 20;
+  for (std::size_t i = 0; i < std::min(kMost, report.unmatched.size()); ++i) {
+    const traces::ImportReport::Unmatched& row = report.unmatched[i];
+    text += fmt::format("unmatched, {}: {} x {}, {}\n", row.timed ? "timeline" : "counters",
+                        row.kernels, abbreviated(printable(row.name), 60), row.grid);
+  }
+  if (report.unmatched.size() > kMost) {
+    text += fmt::format("and {} more: SELECT * FROM unmatched_kernels\n",
+                        report.unmatched.size() - kMost);
+  }
+  return text;
+}
+
 Outcome import(const Options& options) {
   const auto report = traces::import_files(options.files, options.output);
   if (!report) {
@@ -44,8 +66,7 @@ Outcome import(const Options& options) {
     outcome.out += file_text(file);
   }
   if (report->counter_kernels > 0) {
-    outcome.out += fmt::format("counters: {} of {} kernels matched with the timeline\n",
-                               report->matched, report->counter_kernels);
+    outcome.out += matches_text(*report);
   }
   if (!report->errors.empty()) {
     outcome.err = render(report->errors);

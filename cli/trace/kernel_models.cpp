@@ -7,7 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "cli/views/json.hpp"
+#include "cli/trace/activity_shapes.hpp"
+#include "cli/trace/message_models.hpp"
 #include "validate/cases.hpp"
 #include "validate/class_model.hpp"
 
@@ -17,48 +18,8 @@ namespace {
 using Kind = ir::TraceEventKind;
 
 std::string dtype_of(const std::string& types, const ir::KernelClass& kernel) {
-  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {{"BFloat16", "bf16"},
-                                                                      {"Half", "fp16"},
-                                                                      {"Float8", "fp8"},
-                                                                      {"double", "fp64"},
-                                                                      {"float", "fp32"}};
-  for (const auto& [part, dtype] : kTypes) {
-    if (types.find(part) != std::string::npos) {
-      return std::string(dtype);
-    }
-  }
-  return kernel.dtype.empty() ? "fp32" : kernel.dtype;
-}
-
-using Shape = std::vector<double>;
-
-/// The dims of the inputs that have any.
-std::vector<Shape> shapes_of(const std::string& text) {
-  std::vector<Shape> result;
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_array()) {
-    return result;
-  }
-  for (const Json& input : json) {
-    Shape shape;
-    for (const Json& dim : input.is_array() ? input : Json::array()) {
-      if (dim.is_number()) {
-        shape.push_back(dim.get<double>());
-      }
-    }
-    if (!shape.empty()) {
-      result.push_back(std::move(shape));
-    }
-  }
-  return result;
-}
-
-double product(const Shape& shape, std::size_t first, std::size_t last) {
-  double result = 1;
-  for (std::size_t i = first; i < std::min(last, shape.size()); ++i) {
-    result *= shape[i];
-  }
-  return result;
+  const auto told = torch_dtype(types);
+  return told ? *told : (kernel.dtype.empty() ? "fp32" : kernel.dtype);
 }
 
 /// [.., m, k] x [.., k, n]; linear has its weight as [n, k].
@@ -119,18 +80,25 @@ std::string capacity_path(const ir::Activity& activity, const ir::KernelClass& k
   for (const char* link :
        {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send_recv"}) {
     if (kernel.is(link)) {
-      return machine.known("nvlink.bandwidth") ? "nvlink.bandwidth" : "main.bandwidth";
+      constexpr double kPair = 2;
+      const std::string tier = link_of(machine, kPair);
+      return tier.empty() ? "main.bandwidth" : tier + ".bandwidth";
     }
   }
   // A tile this narrow is chosen for few rows, where weights are read once and bandwidth binds.
   constexpr int kNarrow = 32;
   const int narrow = std::min(kernel.tile.m, kernel.tile.n);
   const bool few_rows = (narrow > 0 && narrow <= kNarrow) || kernel.continues;
+  const std::string dtype = kernel.dtype.empty() ? "bf16" : kernel.dtype;
   if (!few_rows &&
       (kernel.is("matmul") || kernel.is("convolution") || kernel.is("grouped_matmul"))) {
-    const std::string rate = "matrix." + (kernel.dtype.empty() ? "bf16" : kernel.dtype);
-    return machine.known(rate) ? rate
-                               : (machine.known("matrix.fp16") ? "matrix.fp16" : "vector.fp32");
+    for (const std::string& rate :
+         {"matrix." + dtype, "vector." + dtype, std::string("matrix.fp16")}) {
+      if (machine.known(rate)) {
+        return rate;
+      }
+    }
+    return "vector.fp32";
   }
   return "main.bandwidth";
 }
@@ -346,7 +314,8 @@ Result<std::vector<KernelModel>> kernel_models(const ir::Timeline& timeline,
   if (!calibration) {
     return failure(calibration.error());
   }
-  ShapeModels shapes(machine, std::move(*calibration));
+  MessageModels messages(machine, *calibration);
+  ShapeModels shapes(machine, *calibration);
   std::vector<KernelModel> result;
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const ir::Activity& activity = timeline.activities[i];
@@ -356,6 +325,13 @@ Result<std::vector<KernelModel>> kernel_models(const ir::Timeline& timeline,
       KernelModel found{times_of(op), op.binding, "op " + op.name};
       found.times.bound = recognised.ops[i]->first ? found.times.bound : 0;
       result.push_back(std::move(found));
+      continue;
+    }
+    const auto world = timeline.world_sizes.find(activity.run);
+    const auto message =
+        message_of(activity, kernel, world == timeline.world_sizes.end() ? 0 : world->second);
+    if (const auto sent = message ? messages.time(*message) : std::nullopt) {
+      result.push_back({sent->times, sent->link, "message"});
       continue;
     }
     const auto row = measurement_of(activity, kernel);

@@ -35,7 +35,7 @@ struct Recognised {
 struct KernelModel {
   model::ModelTimes times;
   std::string binding;
-  std::string how;  ///< "op attention.qkv of the model", "shapes", "class", "unknown".
+  std::string how;  ///< "op attention.qkv", "message", "shapes", "class", "unknown".
 };
 
 /// The machine of a trace by what the profiler calls its device; "" if it is none we know.

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "cli/trace/open_trace.hpp"
 #include "cli/trace/trace.hpp"
 #include "cli/views/json.hpp"
 #include "cli/views/numbers.hpp"
 #include "cli/views/records.hpp"
 #include "support/text.hpp"
-#include "traces/dataset/schema.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -40,7 +40,7 @@ Cell cell(const traces::Statement& row, int column) {
 }
 
 Outcome query(const Options& options) {
-  auto database = traces::open_dataset(options.dataset);
+  auto database = open_trace(options.dataset);
   if (!database) {
     return failed(database.error());
   }
@@ -99,7 +99,10 @@ Examples:
   mansard trace query step.db 'SELECT * FROM time_by_op LIMIT 10'
   mansard trace query step.db 'SELECT name, avg(duration_ns) FROM kernels GROUP BY name' --format csv)");
   auto options = std::make_shared<Options>();
-  command->add_option("DB", options->dataset, "A dataset of mansard trace import")->required();
+  command
+      ->add_option("DB", options->dataset,
+                   "A dataset of mansard trace import, or a profiler's file")
+      ->required();
   command->add_option("SQL", options->sql, "One statement that reads")->required();
   add_format_option(*command, options->format);
   return [options] { return query(*options); };

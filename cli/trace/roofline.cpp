@@ -7,6 +7,7 @@
 
 #include "cli/files.hpp"
 #include "cli/trace/kernel_models.hpp"
+#include "cli/trace/open_trace.hpp"
 #include "cli/trace/trace.hpp"
 #include "cli/views/numbers.hpp"
 #include "cli/views/plot/heat_map.hpp"
@@ -14,7 +15,6 @@
 #include "model/project/ceilings.hpp"
 #include "support/text.hpp"
 #include "traces/analysis/counters.hpp"
-#include "traces/dataset/schema.hpp"
 #include "traces/dataset/timeline.hpp"
 
 namespace mansard::cli {
@@ -155,7 +155,7 @@ HeatMap heat_map(const hardware::Machine& machine,
 }
 
 Outcome show(const Options& options) {
-  auto database = traces::open_dataset(options.dataset);
+  auto database = open_trace(options.dataset);
   if (!database) {
     return failed(database.error());
   }
@@ -230,7 +230,10 @@ Examples:
   mansard trace roofline counters.db --plot heat.svg
   mansard trace roofline step.db llama3-8b --batch 1 --context 2048)");
   auto options = std::make_shared<Options>();
-  command->add_option("DB", options->dataset, "A dataset of mansard trace import")->required();
+  command
+      ->add_option("DB", options->dataset,
+                   "A dataset of mansard trace import, or a profiler's file")
+      ->required();
   add_trace_model_options(*command, options->model);
   add_machine_options(*command, options->machine);
   command->get_option("--machine")->required(false);

@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/options.hpp"
+#include "cli/trace/open_trace.hpp"
 #include "cli/trace/trace.hpp"
 #include "cli/views/trace_summary.hpp"
-#include "traces/dataset/schema.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -18,7 +18,7 @@ struct Options {
 };
 
 Outcome show(const Options& options) {
-  auto database = traces::open_dataset(options.dataset);
+  auto database = open_trace(options.dataset);
   if (!database) {
     return failed(database.error());
   }
@@ -27,7 +27,7 @@ Outcome show(const Options& options) {
     return failed(summary.error());
   }
   if (!options.compare.empty()) {
-    auto other_database = traces::open_dataset(options.compare);
+    auto other_database = open_trace(options.compare);
     if (!other_database) {
       return failed(other_database.error());
     }
@@ -55,7 +55,10 @@ Run add_trace_show(CLI::App& verb) {
   mansard trace show step.db --rows 40
   mansard trace show a100.db --compare h100.db)");
   auto options = std::make_shared<Options>();
-  command->add_option("DB", options->dataset, "A dataset of mansard trace import")->required();
+  command
+      ->add_option("DB", options->dataset,
+                   "A dataset of mansard trace import, or a profiler's file")
+      ->required();
   command
       ->add_option("--compare", options->compare,
                    "Set another dataset of the same workload beside it: speed-up per kernel and op")

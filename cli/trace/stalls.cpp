@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include "cli/options.hpp"
+#include "cli/trace/open_trace.hpp"
 #include "cli/trace/trace.hpp"
 #include "cli/views/numbers.hpp"
 #include "cli/views/records.hpp"
 #include "support/text.hpp"
 #include "traces/analysis/counters.hpp"
-#include "traces/dataset/schema.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -83,7 +83,7 @@ Json mixes_json(const std::vector<traces::InstructionMix>& mixes) {
 }
 
 Outcome show(const Options& options) {
-  auto database = traces::open_dataset(options.dataset);
+  auto database = open_trace(options.dataset);
   if (!database) {
     return failed(database.error());
   }
@@ -133,7 +133,10 @@ Run add_trace_stalls(CLI::App& verb) {
       verb.add_subcommand("stalls", "Why warps wait, by counters of Nsight Compute");
   command->footer("Example:\n  mansard trace stalls counters.db");
   auto options = std::make_shared<Options>();
-  command->add_option("DB", options->dataset, "A dataset of mansard trace import")->required();
+  command
+      ->add_option("DB", options->dataset,
+                   "A dataset of mansard trace import, or a profiler's file")
+      ->required();
   add_format_option(*command, options->format);
   return [options] { return show(*options); };
 }

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/trace/open_trace.hpp"
 #include "support/text.hpp"
-#include "traces/dataset/schema.hpp"
 #include "traces/dataset/timeline.hpp"
 
 namespace mansard::cli {
@@ -45,6 +45,10 @@ std::optional<ir::Measurement> row_of(const ir::Graph& graph, const ir::Op& op,
   if (row.op == "norm") {
     row.op = "rmsnorm";
     row.dims = {{"rows", at("r")}, {"cols", at("c")}};
+    const auto residual = op.dims.find("residual");
+    if (residual != op.dims.end() && ir::value(residual->second, workload) > 0) {
+      row.dims["residual"] = 1;
+    }
     return row;
   }
   return std::nullopt;
@@ -77,7 +81,7 @@ class Rows {
 Result<std::vector<ir::Measurement>> trace_measurements(const std::string& path,
                                                         const TraceModel& model,
                                                         const hardware::Machine& machine) {
-  auto database = traces::open_dataset(path);
+  auto database = open_trace(path);
   if (!database) {
     return failure(std::move(database.error()));
   }

@@ -16,9 +16,9 @@ struct KernelOp {
 };
 
 /// Matches kernels, in the order in which they ran, to the ops of a graph in the order of theirs,
-/// block by block as often as each repeats, and from the start again after the last. A kernel goes
-/// to the next op of a kind that its name allows, at most a few ops ahead; else to the op before,
-/// if its kind fits; else to none.
+/// block by block as often as each repeats, and from the start again after the last: the alignment
+/// of both that leaves out least, contractions weighing most. A kernel is matched only to ops of a
+/// kind that its name allows; several may belong to one op.
 [[nodiscard]] std::vector<std::optional<KernelOp>> match_kernels(
     const ir::Graph& graph, const std::vector<ir::KernelClass>& kernels);
 

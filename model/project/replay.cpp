@@ -1,154 +1,211 @@
 #include "model/project/replay.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
 #include <map>
 #include <optional>
-#include <tuple>
+
+#include "ir/algorithms.hpp"
+#include "model/project/dependencies.hpp"
 
 namespace mansard::model {
 namespace {
 
-/// An activity that starts this soon after another stream's has ended is taken to have waited for
-/// it.
-constexpr std::int64_t kHandOver = 20'000;
+using Vertex = Moments::Vertex;
 
-/// Whatever happens at one time: a call starts, a call ends, an activity starts.
-struct Step {
-  std::int64_t time = 0;
-  enum class What { kCallBegin, kCallEnd, kActivity } what = What::kCallBegin;
-  std::size_t index = 0;
-};
+constexpr std::size_t kCauses = 9;
 
-/// Replays one run: steps in the order of the trace, so that whatever a step waits for is done.
-class Replay {
+/// Plays the graph of dependencies.
+class Player {
  public:
-  Replay(const ir::Timeline& old, const std::vector<std::int64_t>& durations,
+  Player(const ir::Timeline& old, const std::vector<std::int64_t>& durations,
          const ReplayOptions& options)
-      : old_(old), durations_(durations), scale_(options.host_scale), now_(old) {}
+      : old_(old), durations_(durations), options_(options), moments_(old) {}
 
-  ir::Timeline run() {
-    std::vector<Step> steps;
-    for (std::size_t i = 0; i < old_.activities.size(); ++i) {
-      steps.push_back({old_.activities[i].start_ns, Step::What::kActivity, i});
+  Replayed play() {
+    order_dependencies();
+    sort_by_target();
+    usual_lags();
+    now_.resize(moments_.count());
+    for (const Vertex v : order_) {
+      now_[v] = time_of(v);
     }
-    for (std::size_t i = 0; i < old_.calls.size(); ++i) {
-      const ir::HostCall& call = old_.calls[i];
-      steps.push_back({call.start_ns, Step::What::kCallBegin, i});
-      if (call.waits) {  // What it waited for has its place by the time it ends.
-        steps.push_back({call.end_ns(), Step::What::kCallEnd, i});
-      }
-    }
-    std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-      return std::tuple(a.time, a.what, a.index) < std::tuple(b.time, b.what, b.index);
-    });
-    for (const Step& step : steps) {
-      switch (step.what) {
-        case Step::What::kCallBegin:
-          begin_call(step.index);
-          break;
-        case Step::What::kCallEnd:
-          end_waiting_call(step.index);
-          break;
-        case Step::What::kActivity:
-          activity(step.index);
-          break;
-      }
-    }
-    return std::move(now_);
+    return {.timeline = timeline(), .path = path()};
   }
 
  private:
-  [[nodiscard]] std::int64_t scaled(std::int64_t time) const {
-    return std::llround(static_cast<double>(time) * scale_);
+  [[nodiscard]] std::int64_t was(Vertex v) const {
+    const std::size_t i = moments_.index(v);
+    if (moments_.of_call(v)) {
+      return moments_.is_end(v) ? old_.calls[i].end_ns() : old_.calls[i].start_ns;
+    }
+    return moments_.is_end(v) ? old_.activities[i].end_ns() : old_.activities[i].start_ns;
   }
 
-  void begin_call(std::size_t i) {
-    const ir::HostCall& was = old_.calls[i];
-    ir::HostCall& is = now_.calls[i];
-    const auto thread = std::tuple(was.run, was.process, was.thread);
-    if (const auto before = last_call_.find(thread); before != last_call_.end()) {
-      const std::int64_t own = was.start_ns - old_.calls[before->second].end_ns();
-      is.start_ns = now_.calls[before->second].end_ns() + scaled(own);
-    }
-    is.duration_ns = scaled(was.duration_ns);
-    last_call_[thread] = i;
-  }
-
-  void end_waiting_call(std::size_t i) {
-    const ir::HostCall& was = old_.calls[i];
-    ir::HostCall& is = now_.calls[i];
-    const auto done = last_done_.find(was.run);
-    if (done != last_done_.end() && old_.activities[done->second].end_ns() > was.start_ns &&
-        old_.activities[done->second].end_ns() <= was.end_ns()) {
-      const std::int64_t after = was.end_ns() - old_.activities[done->second].end_ns();
-      const std::int64_t end = now_.activities[done->second].end_ns() + scaled(after);
-      is.duration_ns = std::max<std::int64_t>(0, end - is.start_ns);
-    }
-  }
-
-  /// Two times of one cause: in the trace, and now.
-  struct Ready {
-    std::int64_t old = 0;
-    std::int64_t now = 0;
-  };
-
-  void activity(std::size_t i) {
-    const ir::Activity& was = old_.activities[i];
-    ir::Activity& is = now_.activities[i];
-    std::optional<Ready> ready;
-    const auto add = [&](std::int64_t old, std::int64_t now) {
-      ready = ready ? Ready{std::max(ready->old, old), std::max(ready->now, now)} : Ready{old, now};
-    };
-    const auto stream = std::tuple(was.run, was.device, was.stream);
-    const auto before = last_on_stream_.find(stream);
-    if (before != last_on_stream_.end()) {
-      add(old_.activities[before->second].end_ns(), now_.activities[before->second].end_ns());
-    }
-    if (was.call) {
-      add(old_.calls[*was.call].start_ns, now_.calls[*was.call].start_ns);
-    }
-    if (const auto other = awaited(was, stream, ready)) {
-      add(old_.activities[*other].end_ns(), now_.activities[*other].end_ns());
-    }
-    // Clocks of host and device differ a little: an activity may seem to precede its launch.
-    is.start_ns = ready ? ready->now + (was.start_ns - ready->old) : was.start_ns;
-    is.duration_ns = durations_[i];
-    last_on_stream_[stream] = i;
-    const auto done = last_done_.find(was.run);
-    if (done == last_done_.end() || old_.activities[done->second].end_ns() < was.end_ns()) {
-      last_done_[was.run] = i;
-    }
-  }
-
-  using Stream = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-
-  /// The activity of another stream of the run that ended last before this one started, if nothing
-  /// else explains why it started then.
-  [[nodiscard]] std::optional<std::size_t> awaited(const ir::Activity& was, const Stream& stream,
-                                                   const std::optional<Ready>& ready) const {
-    std::optional<std::size_t> latest;
-    for (const auto& [other, index] : last_on_stream_) {
-      const std::int64_t end = old_.activities[index].end_ns();
-      const bool recent = end <= was.start_ns && was.start_ns - end <= kHandOver;
-      if (std::get<0>(other) == std::get<0>(stream) && other != stream && recent &&
-          (!ready || end > ready->old) && (!latest || end > old_.activities[*latest].end_ns())) {
-        latest = index;
+  /// Drops dependencies that contradict the times of the trace where not all can hold: the clocks
+  /// of host and device differ a little, and links may be wrong.
+  void order_dependencies() {
+    dependencies_ = dependencies(old_, options_);
+    for (const int strictness : {0, 1, 2}) {
+      std::erase_if(dependencies_, [&](const Dependency& d) {
+        const bool structural =
+            d.cause == Cause::kActivity || d.cause == Cause::kCall ||
+            (strictness == 2 && (d.cause == Cause::kStream || d.cause == Cause::kHost));
+        return !structural && ((strictness == 1 && was(d.from) > was(d.to)) ||
+                               (strictness == 2 && was(d.from) >= was(d.to)));
+      });
+      std::vector<ir::VertexEdge> edges;
+      edges.reserve(dependencies_.size());
+      for (const Dependency& d : dependencies_) {
+        edges.emplace_back(d.from, d.to);
+      }
+      if (auto order = ir::topological_order(moments_.count(), edges)) {
+        order_ = std::move(*order);
+        return;
       }
     }
-    return latest;
+    assert(false && "what goes forward in time does not run in a circle");
+  }
+
+  void sort_by_target() {
+    std::sort(dependencies_.begin(), dependencies_.end(),
+              [](const Dependency& a, const Dependency& b) {
+                return std::pair(a.to, a.from) < std::pair(b.to, b.from);
+              });
+    first_.assign(moments_.count() + 1, 0);
+    for (const Dependency& d : dependencies_) {
+      ++first_[d.to + 1];
+    }
+    for (std::size_t v = 0; v < moments_.count(); ++v) {
+      first_[v + 1] += first_[v];
+    }
+  }
+
+  /// What a launch takes to reach a device that waits for it, and how soon a queued activity
+  /// follows the one before: medians of the trace.
+  void usual_lags() {
+    std::array<std::vector<std::int64_t>, kCauses> lags;
+    for (std::size_t i = 0; i < old_.activities.size(); ++i) {
+      const Vertex v = moments_.start(i);
+      const Dependency* last = nullptr;
+      for (std::size_t d = first_[v]; d < first_[v + 1]; ++d) {
+        if (last == nullptr || was(dependencies_[d].from) > was(last->from)) {
+          last = &dependencies_[d];
+        }
+      }
+      if (last != nullptr && was(last->from) <= was(v)) {
+        lags[static_cast<std::size_t>(last->cause)].push_back(was(v) - was(last->from));
+      }
+    }
+    for (const Cause cause : {Cause::kLaunch, Cause::kStream, Cause::kWait}) {
+      auto& seen = lags[static_cast<std::size_t>(cause)];
+      if (!seen.empty()) {
+        const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
+        std::nth_element(seen.begin(), middle, seen.end());
+        lag_[static_cast<std::size_t>(cause)] = *middle;
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t lag(const Dependency& d) const {
+    return lag_[static_cast<std::size_t>(d.cause)];
+  }
+  [[nodiscard]] std::int64_t scaled(std::int64_t time) const {
+    return std::llround(static_cast<double>(time) * options_.host_scale);
+  }
+
+  [[nodiscard]] std::int64_t time_of(Vertex v) const {
+    if (first_[v] == first_[v + 1]) {
+      return was(v);
+    }
+    std::int64_t then = INT64_MIN;
+    std::int64_t now = INT64_MIN;
+    std::int64_t earliest = INT64_MIN;  // Lags shorter than usual do not undo the order.
+    for (std::size_t i = first_[v]; i < first_[v + 1]; ++i) {
+      const Dependency& d = dependencies_[i];
+      then = std::max(then, was(d.from) + lag(d));
+      now = std::max(now, now_[d.from] + lag(d));
+      earliest = was(d.from) <= was(v) ? std::max(earliest, now_[d.from]) : earliest;
+    }
+    if (moments_.of_call(v)) {
+      return std::max(earliest, now + scaled(was(v) - then));
+    }
+    return moments_.is_end(v) ? now + durations_[moments_.index(v)]
+                              : std::max(earliest, now + was(v) - then);
+  }
+
+  [[nodiscard]] ir::Timeline timeline() const {
+    ir::Timeline result = old_;
+    for (std::size_t i = 0; i < result.calls.size(); ++i) {
+      result.calls[i].start_ns = now_[moments_.call_start(i)];
+      result.calls[i].duration_ns =
+          std::max<std::int64_t>(0, now_[moments_.call_end(i)] - now_[moments_.call_start(i)]);
+    }
+    for (std::size_t i = 0; i < result.activities.size(); ++i) {
+      result.activities[i].start_ns = now_[moments_.start(i)];
+      result.activities[i].duration_ns = durations_[i];
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<PathStep> path() const {
+    struct Ends {
+      std::int64_t first = 0;
+      Vertex last = 0;
+    };
+    std::map<std::int64_t, Ends> runs;
+    for (std::size_t i = 0; i < old_.activities.size(); ++i) {
+      const Ends both{now_[moments_.start(i)], moments_.end(i)};
+      auto [found, fresh] = runs.try_emplace(old_.activities[i].run, both);
+      found->second.first = std::min(found->second.first, both.first);
+      if (!fresh && now_[both.last] > now_[found->second.last]) {
+        found->second.last = both.last;
+      }
+    }
+    std::vector<PathStep> result;
+    for (const auto& [run, ends] : runs) {
+      const std::size_t before = result.size();
+      for (Vertex v = ends.last; first_[v] != first_[v + 1] && now_[v] > ends.first;) {
+        const Dependency& d = binding(v);
+        const std::int64_t since = std::max(now_[d.from], ends.first);
+        result.push_back({d.cause, moments_.index(v), now_[v] - since});
+        v = d.from;
+      }
+      std::reverse(result.begin() + static_cast<std::ptrdiff_t>(before), result.end());
+    }
+    return result;
+  }
+
+  [[nodiscard]] const Dependency& binding(Vertex v) const {
+    return *std::max_element(dependencies_.begin() + static_cast<std::ptrdiff_t>(first_[v]),
+                             dependencies_.begin() + static_cast<std::ptrdiff_t>(first_[v + 1]),
+                             [this](const Dependency& a, const Dependency& b) {
+                               return now_[a.from] + lag(a) < now_[b.from] + lag(b);
+                             });
   }
 
   const ir::Timeline& old_;
   const std::vector<std::int64_t>& durations_;
-  double scale_;
-  ir::Timeline now_;
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::size_t> last_call_;
-  std::map<Stream, std::size_t> last_on_stream_;
-  std::map<std::int64_t, std::size_t> last_done_;
+  const ReplayOptions& options_;
+  Moments moments_;
+  std::vector<Dependency> dependencies_;  ///< By target.
+  std::vector<std::size_t> first_;        ///< Of each vertex, in `dependencies_`.
+  std::vector<Vertex> order_;
+  std::vector<std::int64_t> now_;
+  std::array<std::int64_t, kCauses> lag_{};
 };
 
 }  // namespace
+
+std::string_view name_of(Cause cause) {
+  constexpr std::array<std::string_view, kCauses> kNames{
+      "kernels and copies",    "calls of the host",  "host between calls",
+      "from thread to thread", "launches under way", "gaps between kernels",
+      "from stream to stream", "return to the host", "launch queue full"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
 
 ProjectedTime project_time(double measured, const ModelTimes& from, const ModelTimes& to) {
   const double seconds = std::max(to.bound, measured * to.estimate / from.estimate);
@@ -157,9 +214,9 @@ ProjectedTime project_time(double measured, const ModelTimes& from, const ModelT
           .high = seconds * to.high / to.estimate};
 }
 
-ir::Timeline replay(const ir::Timeline& timeline, const std::vector<std::int64_t>& durations,
-                    const ReplayOptions& options) {
-  return Replay(timeline, durations, options).run();
+Replayed replay(const ir::Timeline& timeline, const std::vector<std::int64_t>& durations,
+                const ReplayOptions& options) {
+  return Player(timeline, durations, options).play();
 }
 
 }  // namespace mansard::model

@@ -1,40 +1,9 @@
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <vector>
+#include <utility>
 
-#include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
-
-#include "cli/verb.hpp"
+#include "tests/cli/trace_files.hpp"
 
 namespace mansard::cli {
 namespace {
-
-Outcome run_words(const std::vector<std::string>& words) {
-  std::vector<const char*> argv{"mansard"};
-  for (const std::string& word : words) {
-    argv.push_back(word.c_str());
-  }
-  return run(static_cast<int>(argv.size()), argv.data());
-}
-
-nlohmann::json json_of(std::vector<std::string> words) {
-  words.insert(words.end(), {"--format", "json"});
-  const Outcome outcome = run_words(words);
-  CAPTURE(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return nlohmann::json::parse(outcome.out);
-}
-
-const char* shared() {
-  const char* folder = std::getenv("MANSARD_SHARED");
-  if (folder == nullptr) {
-    WARN("skipped: MANSARD_SHARED is not set");
-  }
-  return folder;
-}
 
 /// A dataset of one file, removed at the end.
 class Dataset {
@@ -51,7 +20,7 @@ class Dataset {
 }  // namespace
 
 TEST_CASE("kernels of a decode step are the ops of its model, FLOP for FLOP", "[trace]") {
-  const char* folder = shared();
+  const char* folder = shared_folder();
   if (folder == nullptr) {
     return;
   }
@@ -78,7 +47,7 @@ TEST_CASE("kernels of a decode step are the ops of its model, FLOP for FLOP", "[
 }
 
 TEST_CASE("known kernels lie on their side of the ridge", "[trace]") {
-  const char* folder = shared();
+  const char* folder = shared_folder();
   if (folder == nullptr) {
     return;
   }
@@ -96,7 +65,7 @@ TEST_CASE("known kernels lie on their side of the ridge", "[trace]") {
 }
 
 TEST_CASE("rows measured on two machines are projected within a fifth", "[trace]") {
-  const char* folder = shared();
+  const char* folder = shared_folder();
   if (folder == nullptr) {
     return;
   }

@@ -5,10 +5,16 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "traces/analysis/occupancy.hpp"
 
 namespace mansard::traces {
 namespace {
+
+/// Of what a dataset tells times: the timeline, or counters alone where there is none.
+constexpr std::string_view kTimed =
+    "run IN (SELECT id FROM runs WHERE has_timeline = (SELECT max(has_timeline) FROM runs))";
 
 std::int64_t whole(Database& db, std::string_view sql) {
   Statement row = db.prepare(sql);
@@ -61,7 +67,9 @@ void add_runs(Database& db, Summary& summary) {
 
 void add_counts(Database& db, Summary& s) {
   Statement row = db.prepare(
-      "SELECT count(*), coalesce(sum(duration_ns), 0), count(launch), count(op) FROM kernel_rows");
+      fmt::format("SELECT count(*), coalesce(sum(duration_ns), 0), count(launch), count(op) FROM "
+                  "kernel_rows WHERE {}",
+                  kTimed));
   if (row.step()) {
     s.kernels = row.integer(0);
     s.kernel_time_ns = row.integer(1);
@@ -82,7 +90,7 @@ void add_counts(Database& db, Summary& s) {
       whole(db, "SELECT count(*) FROM transfer_rows WHERE kind = 'synchronisation'");
   s.launches = whole(db, "SELECT count(*) FROM launch_rows");
   s.ops = whole(db, "SELECT count(*) FROM op_rows");
-  s.matched = whole(db, "SELECT count(*) FROM matches");
+  s.matched = whole(db, "SELECT count(DISTINCT counter_kernel) FROM matches");
   s.counter_kernels = whole(
       db,
       "SELECT count(*) FROM kernel_rows k JOIN runs r ON r.id = k.run WHERE r.has_timeline = 0");
@@ -145,8 +153,8 @@ void add_times(Database& db, Summary& s) {
   // Kernels that were profiled one by one ran one after another.
   const std::int64_t alone = whole(
       db,
-      "SELECT coalesce(sum(duration_ns), 0) FROM kernel_rows WHERE run IN (SELECT id FROM runs "
-      "WHERE has_timeline = 0)");
+      "SELECT coalesce(sum(duration_ns), 0) FROM kernel_rows WHERE (SELECT max(has_timeline) FROM "
+      "runs) = 0");
   s.kernel_busy_ns += alone;
   s.device_busy_ns += alone;
 }
@@ -178,11 +186,13 @@ void add_by_kernel(Database& db, Summary& s) {
     }
     devices[{device_rows.integer(0), d.id}] = d;
   }
-  Statement rows = db.prepare(
-      "SELECT n.text, s.text, k.run, k.device, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
-      "registers, shared_static, shared_dynamic, count(*), sum(duration_ns), min(duration_ns), "
-      "max(duration_ns) FROM kernel_rows k JOIN names n ON n.id = k.name LEFT JOIN names s ON s.id "
-      "= n.short GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 ORDER BY 1");
+  Statement rows = db.prepare(fmt::format(
+      "SELECT n.text, coalesce(s.text, n.text), k.run, k.device, grid_x, grid_y, grid_z, block_x, "
+      "block_y, block_z, registers, shared_static, shared_dynamic, count(*), sum(duration_ns), "
+      "min(duration_ns), max(duration_ns) FROM kernel_rows k JOIN names n ON n.id = k.name LEFT "
+      "JOIN names s ON s.id = n.short WHERE {} GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 "
+      "ORDER BY 1",
+      kTimed));
   std::vector<Weighted> names;
   while (rows.step()) {
     if (names.empty() || names.back().row.name != rows.text(0)) {
@@ -227,10 +237,11 @@ void add_by_kernel(Database& db, Summary& s) {
 }
 
 void add_by_op(Database& db, Summary& s) {
-  Statement rows = db.prepare(
+  Statement rows = db.prepare(fmt::format(
       "SELECT coalesce(n.text, '(no op)'), count(*), sum(k.duration_ns), min(k.duration_ns), "
       "max(k.duration_ns) FROM kernel_rows k LEFT JOIN op_rows o ON o.id = k.op LEFT JOIN names n "
-      "ON n.id = o.name GROUP BY 1 ORDER BY 3 DESC, 1");
+      "ON n.id = o.name WHERE k.{} GROUP BY 1 ORDER BY 3 DESC, 1",
+      kTimed));
   while (rows.step()) {
     s.by_op.push_back({.name = std::string(rows.text(0)),
                        .kernels = rows.integer(1),

@@ -123,25 +123,4 @@ void link_run(Database& database, std::int64_t run) {
   link_ops_by_nesting(database, run);
 }
 
-void combine_runs(Database& database) {
-  // Equal name and grid occur equally often on both sides, so that the n-th is the n-th. Where one
-  // side has more, its order tells nothing, and the rows stay apart.
-  database.execute(R"sql(
-INSERT INTO matches
-WITH keyed AS (
-  SELECT k.id, r.has_timeline AS timed, n.short AS name, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z,
-    row_number() OVER same AS place, count(*) OVER (PARTITION BY k.run, n.short, k.grid_x, k.grid_y, k.grid_z, k.block_x,
-      k.block_y, k.block_z) AS kernels, k.run
-  FROM kernel_rows k JOIN runs r ON r.id = k.run JOIN names n ON n.id = k.name
-  WHERE EXISTS (SELECT 1 FROM runs WHERE has_timeline = 0) AND EXISTS (SELECT 1 FROM runs WHERE has_timeline = 1)
-  WINDOW same AS (PARTITION BY k.run, n.short, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z
-    ORDER BY k.start_ns, k.id))
-SELECT t.id, c.id, t.kernels = c.kernels
-FROM keyed t JOIN keyed c ON c.timed = 0 AND t.timed = 1 AND c.name = t.name AND c.grid_x = t.grid_x
-  AND c.grid_y = t.grid_y AND c.grid_z = t.grid_z AND c.block_x = t.block_x AND c.block_y = t.block_y
-  AND c.block_z = t.block_z AND c.place = t.place
-WHERE t.kernels = c.kernels;
-)sql");
-}
-
 }  // namespace mansard::traces

@@ -13,8 +13,10 @@ namespace mansard::traces {
 /// innermost that was running on the launching thread. What has no partner stays as it is.
 void link_run(Database& database, std::int64_t run);
 
-/// Matches kernels of runs without a timeline (counters) to those of runs with one: the n-th kernel
-/// of a name and grid to the n-th, where both have equally many. See README.md.
+/// Matches kernels of runs without a timeline (counters) to those of runs with one: the n-th of a
+/// name, grid and block to the n-th, where both have equally many; those that keep the order of
+/// launches are verified. Where the counters are of a part only, they are matched as a whole, if
+/// their launches follow each other in the timeline just so.
 void combine_runs(Database& database);
 
 }  // namespace mansard::traces

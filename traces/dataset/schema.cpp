@@ -10,7 +10,7 @@ constexpr std::int64_t kApplication = 0x4D4E5344;
 
 constexpr std::string_view kTables = R"sql(
 PRAGMA application_id = 1296978756;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 CREATE TABLE runs(
   id INTEGER PRIMARY KEY, file TEXT, format TEXT, producer TEXT, base_ns INTEGER, rank INTEGER, world_size INTEGER,
   clocks_locked INTEGER, has_timeline INTEGER, text_bytes INTEGER, broken TEXT);
@@ -27,7 +27,7 @@ CREATE TABLE kernel_rows(
 CREATE TABLE transfer_rows(
   id INTEGER PRIMARY KEY, run INTEGER, kind TEXT, process INTEGER, device INTEGER, stream INTEGER, start_ns INTEGER,
   duration_ns INTEGER, name INTEGER, correlation INTEGER, external INTEGER, launch INTEGER, op INTEGER,
-  direction TEXT, bytes INTEGER);
+  direction TEXT, bytes INTEGER, awaited_stream INTEGER, awaited_correlation INTEGER);
 CREATE TABLE launch_rows(
   id INTEGER PRIMARY KEY, run INTEGER, process INTEGER, thread INTEGER, start_ns INTEGER, duration_ns INTEGER,
   name INTEGER, correlation INTEGER, external INTEGER, op INTEGER);
@@ -42,11 +42,13 @@ CREATE TABLE counter_rows(kernel INTEGER, metric INTEGER, value REAL, text TEXT)
 CREATE TABLE matches(timeline_kernel INTEGER, counter_kernel INTEGER, verified INTEGER);
 CREATE TABLE predictions(
   kernel INTEGER, machine TEXT, start_ns INTEGER, duration_ns INTEGER, low_ns INTEGER, high_ns INTEGER, binding TEXT,
-  class TEXT, how TEXT);
+  class TEXT, how TEXT, critical INTEGER);
 )sql";
 
 constexpr std::string_view kViews = R"sql(
 CREATE INDEX IF NOT EXISTS counters_by_kernel ON counter_rows(kernel, metric);
+CREATE INDEX IF NOT EXISTS matches_by_timeline ON matches(timeline_kernel);
+CREATE INDEX IF NOT EXISTS matches_by_counters ON matches(counter_kernel);
 CREATE VIEW IF NOT EXISTS kernels AS
   SELECT k.id, k.run, k.process, k.device, k.context, k.stream, k.start_ns, k.duration_ns, n.text AS name,
     s.text AS short_name, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.registers,
@@ -64,7 +66,8 @@ CREATE VIEW IF NOT EXISTS memsets AS
     t.launch, t.op
   FROM transfer_rows t JOIN names n ON n.id = t.name WHERE t.kind = 'memset';
 CREATE VIEW IF NOT EXISTS synchronisations AS
-  SELECT t.id, t.run, t.device, t.stream, t.start_ns, t.duration_ns, n.text AS name, t.correlation, t.launch
+  SELECT t.id, t.run, t.device, t.stream, t.start_ns, t.duration_ns, n.text AS name, t.correlation, t.launch,
+    t.awaited_stream, t.awaited_correlation
   FROM transfer_rows t JOIN names n ON n.id = t.name WHERE t.kind = 'synchronisation';
 CREATE VIEW IF NOT EXISTS launches AS
   SELECT l.id, l.run, l.process, l.thread, l.start_ns, l.duration_ns, n.text AS name, l.correlation, l.external, l.op
@@ -88,13 +91,24 @@ CREATE VIEW IF NOT EXISTS counters AS
   SELECT c.kernel, n.text AS kernel_name, m.name AS metric, m.unit, c.value, c.text
   FROM counter_rows c JOIN metrics m ON m.id = c.metric JOIN kernel_rows k ON k.id = c.kernel
     JOIN names n ON n.id = k.name;
+CREATE VIEW IF NOT EXISTS unmatched_kernels AS
+  SELECT k.run, r.has_timeline, coalesce(s.text, n.text) AS name, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y,
+    k.block_z, count(*) AS kernels, sum(k.duration_ns) AS total_ns
+  FROM kernel_rows k JOIN runs r ON r.id = k.run JOIN names n ON n.id = k.name LEFT JOIN names s ON s.id = n.short
+  WHERE (SELECT min(has_timeline) = 0 AND max(has_timeline) = 1 FROM runs)
+    AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.timeline_kernel = k.id)
+    AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.counter_kernel = k.id)
+  GROUP BY 1, 3, 4, 5, 6, 7, 8, 9 ORDER BY k.run, total_ns DESC, 3;
 CREATE VIEW IF NOT EXISTS time_by_kernel AS
   SELECT n.text AS name, count(*) AS kernels, sum(k.duration_ns) AS total_ns, min(k.duration_ns) AS min_ns,
     max(k.duration_ns) AS max_ns, avg(k.duration_ns) AS mean_ns
-  FROM kernel_rows k JOIN names n ON n.id = k.name GROUP BY n.text ORDER BY total_ns DESC, n.text;
+  FROM kernel_rows k JOIN names n ON n.id = k.name
+  WHERE k.run IN (SELECT id FROM runs WHERE has_timeline = (SELECT max(has_timeline) FROM runs))
+  GROUP BY n.text ORDER BY total_ns DESC, n.text;
 CREATE VIEW IF NOT EXISTS time_by_op AS
   SELECT coalesce(n.text, '(no op)') AS name, count(*) AS kernels, sum(k.duration_ns) AS total_ns
   FROM kernel_rows k LEFT JOIN op_rows o ON o.id = k.op LEFT JOIN names n ON n.id = o.name
+  WHERE k.run IN (SELECT id FROM runs WHERE has_timeline = (SELECT max(has_timeline) FROM runs))
   GROUP BY 1 ORDER BY total_ns DESC, 1;
 CREATE VIEW IF NOT EXISTS unlinked_kernels AS
   SELECT * FROM kernels WHERE launch IS NULL;

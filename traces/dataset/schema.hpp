@@ -10,7 +10,7 @@
 /// documents its tables and views.
 namespace mansard::traces {
 
-inline constexpr int kDatasetVersion = 1;
+inline constexpr int kDatasetVersion = 2;
 
 /// Tables without indexes, as loading wants them.
 [[nodiscard]] std::string_view dataset_tables();

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "support/text.hpp"
 #include "traces/analysis/summary.hpp"
 #include "traces/dataset/schema.hpp"
 
@@ -37,7 +36,8 @@ std::unordered_map<std::int64_t, std::size_t> read_calls(Database& db, ir::Timel
                               .thread = rows.integer(3),
                               .start_ns = rows.integer(4),
                               .duration_ns = rows.integer(5),
-                              .waits = waits(rows.text(6))});
+                              .waits = waits(rows.text(6)),
+                              .name = std::string(rows.text(6))});
   }
   return places;
 }
@@ -77,35 +77,36 @@ void read_activities(Database& db, const std::unordered_map<std::int64_t, std::s
   }
 }
 
-std::string json_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < ' ') {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      result += c;
+/// Waits for streams and events that the profiler saw. Of an event, only a recording that is in the
+/// file tells what was waited for.
+void read_waits(Database& db, const std::unordered_map<std::int64_t, std::size_t>& calls,
+                ir::Timeline& timeline) {
+  Statement rows = db.prepare(
+      "SELECT t.run, t.device, t.launch, n.text, t.stream, t.awaited_stream, (SELECT l.id FROM "
+      "launch_rows l WHERE l.correlation = t.awaited_correlation AND l.run = t.run ORDER BY "
+      "l.start_ns LIMIT 1) FROM transfer_rows t JOIN names n ON n.id = t.name WHERE t.kind = "
+      "'synchronisation' AND t.launch IS NOT NULL ORDER BY t.run, t.start_ns, t.id");
+  while (rows.step()) {
+    const std::string_view name = rows.text(3);
+    const auto call = calls.find(rows.integer(2));
+    const auto record = rows.is_null(6) ? calls.end() : calls.find(rows.integer(6));
+    const bool of_stream = name == "Stream Wait Event";
+    if (call == calls.end() || (of_stream && record == calls.end())) {
+      continue;
     }
-  }
-  return result;
-}
-
-/// Nanoseconds as microseconds, exactly.
-std::string decimal(std::int64_t ns) {
-  const std::int64_t magnitude = ns < 0 ? -ns : ns;
-  return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", magnitude / 1000, magnitude % 1000);
-}
-
-std::string_view category(Kind kind) {
-  switch (kind) {
-    case Kind::kCopy:
-      return "gpu_memcpy";
-    case Kind::kMemset:
-      return "gpu_memset";
-    default:
-      return "kernel";
+    ir::Wait wait{.run = rows.integer(0), .device = rows.integer(1), .call = call->second};
+    if (of_stream) {
+      wait.stream = rows.integer(4);
+    }
+    if (!rows.is_null(5)) {
+      wait.awaited_stream = rows.integer(5);
+    } else if (name == "Stream Sync") {
+      wait.awaited_stream = rows.integer(4);
+    }
+    if (record != calls.end()) {
+      wait.recorded = record->second;
+    }
+    timeline.waits.push_back(wait);
   }
 }
 
@@ -115,6 +116,11 @@ Result<ir::Timeline> read_timeline(Database& dataset) {
   ir::Timeline timeline;
   const auto calls = read_calls(dataset, timeline);
   read_activities(dataset, calls, timeline);
+  read_waits(dataset, calls, timeline);
+  Statement worlds = dataset.prepare("SELECT id, world_size FROM runs WHERE world_size > 0");
+  while (worlds.step()) {
+    timeline.world_sizes[worlds.integer(0)] = worlds.integer(1);
+  }
   for (const ir::TraceDevice& device : devices_of(dataset)) {
     timeline.devices.push_back(device.name);
   }
@@ -151,7 +157,7 @@ Result<void> write_projected(const std::string& from, const std::string& to,
         db.prepare("UPDATE transfer_rows SET start_ns = ?2, duration_ns = ?3 WHERE id = ?1");
     Statement call =
         db.prepare("UPDATE launch_rows SET start_ns = ?2, duration_ns = ?3 WHERE id = ?1");
-    Statement prediction = db.prepare("INSERT INTO predictions VALUES(?,?,?,?,?,?,?,?,?)");
+    Statement prediction = db.prepare("INSERT INTO predictions VALUES(?,?,?,?,?,?,?,?,?,?)");
     for (const ir::Activity& a : timeline.activities) {
       (a.kind == Kind::kKernel ? kernel : transfer).run(a.id, a.start_ns, a.duration_ns);
     }
@@ -160,25 +166,11 @@ Result<void> write_projected(const std::string& from, const std::string& to,
     }
     for (const PredictionRow& p : predictions) {
       prediction.run(p.kernel, p.machine, p.start_ns, p.duration_ns, p.low_ns, p.high_ns, p.binding,
-                     p.kind, p.how);
+                     p.kind, p.how, p.critical ? 1 : 0);
     }
   }
   db.execute("COMMIT");
   return db.status();
-}
-
-std::string chrome_trace(const ir::Timeline& timeline) {
-  std::string text = "{\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [\n";
-  for (const ir::Activity& a : timeline.activities) {
-    text += fmt::format(
-        "{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, "
-        "\"dur\": {}, \"args\": {{\"device\": {}, \"stream\": {}}}}},\n",
-        category(a.kind), json_text(a.name), a.device, a.stream, decimal(a.start_ns),
-        decimal(a.duration_ns), a.device, a.stream);
-  }
-  return text +
-         "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 0, \"args\": {\"name\": \"GPU, "
-         "projected by mansard\"}}\n]}\n";
 }
 
 }  // namespace mansard::traces

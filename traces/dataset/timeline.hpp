@@ -20,16 +20,14 @@ struct PredictionRow {
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
   std::string binding;
-  std::string kind;  ///< Class of the kernel.
-  std::string how;   ///< How its model was found.
+  std::string kind;       ///< Class of the kernel.
+  std::string how;        ///< How its model was found.
+  bool critical = false;  ///< It lies on the critical path.
 };
 
 /// A copy of a dataset with the times of `timeline` (same activities and calls) and predictions.
 [[nodiscard]] Result<void> write_projected(const std::string& from, const std::string& to,
                                            const ir::Timeline& timeline,
                                            const std::vector<PredictionRow>& predictions);
-
-/// The timeline as Chrome trace JSON, which Perfetto opens.
-[[nodiscard]] std::string chrome_trace(const ir::Timeline& timeline);
 
 }  // namespace mansard::traces

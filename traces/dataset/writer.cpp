@@ -32,6 +32,7 @@ std::optional<std::int64_t> unless(std::int64_t value, std::int64_t absent) {
 
 struct DatasetWriter::Statements {
   Statement name;
+  Statement shorten;
   Statement kernel;
   Statement transfer;
   Statement launch;
@@ -44,10 +45,11 @@ struct DatasetWriter::Statements {
 
   explicit Statements(Database& db)
       : name(db.prepare("INSERT INTO names VALUES(?,?,?)")),
+        shorten(db.prepare("UPDATE names SET short = ?2 WHERE id = ?1")),
         kernel(db.prepare("INSERT INTO kernel_rows VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,?,?,"
                           "?,?,?,?,?,?,?,?)")),
-        transfer(
-            db.prepare("INSERT INTO transfer_rows VALUES(NULL,?,?,?,?,?,?,?,?,?,?,NULL,NULL,?,?)")),
+        transfer(db.prepare(
+            "INSERT INTO transfer_rows VALUES(NULL,?,?,?,?,?,?,?,?,?,?,NULL,NULL,?,?,?,?)")),
         launch(db.prepare("INSERT INTO launch_rows VALUES(NULL,?,?,?,?,?,?,?,?,NULL)")),
         op(db.prepare("INSERT INTO op_rows VALUES(NULL,?,?,?,?,?,?,?,?,?)")),
         annotation(db.prepare("INSERT INTO annotation_rows VALUES(NULL,?,?,?,?,?,?,?,?,?)")),
@@ -111,6 +113,7 @@ void DatasetWriter::end_run(const ReadReport& report) {
 
 void DatasetWriter::combine() {
   combine_runs(*database_);
+  database_->execute(std::string(dataset_views()));
 }
 
 Result<void> DatasetWriter::finish() {
@@ -133,24 +136,33 @@ Result<void> DatasetWriter::finish() {
 std::int64_t DatasetWriter::name_id(std::string_view text, std::string_view short_name,
                                     bool is_kernel) {
   if (const auto found = names_.find(text); found != names_.end()) {
-    return found->second;
+    if (is_kernel && !found->second.shortened) {  // Until now it named something else.
+      found->second.shortened = true;
+      const std::int64_t id = found->second.id;
+      statements_->shorten.run(id, short_id(id, text, short_name));
+      return id;
+    }
+    return found->second.id;
   }
   if (names_bytes_ > kNamesBytes) {
     names_.clear();
     names_bytes_ = 0;
   }
-  std::optional<std::int64_t> short_id;
-  if (is_kernel) {
-    const std::string shortened =
-        short_name.empty() ? ir::short_kernel_name(text) : std::string(short_name);
-    short_id = shortened == text ? next_name_ : name_id(shortened);
-  }
   const std::int64_t id = next_name_++;
   constexpr std::size_t kOverhead = 64;
   names_bytes_ += text.size() + kOverhead;
-  names_.emplace(text, id);
-  statements_->name.run(id, text, short_id);
+  names_.emplace(text, Name{id, is_kernel});
+  const std::optional<std::int64_t> shorter =
+      is_kernel ? std::optional(short_id(id, text, short_name)) : std::nullopt;
+  statements_->name.run(id, text, shorter);
   return id;
+}
+
+std::int64_t DatasetWriter::short_id(std::int64_t id, std::string_view text,
+                                     std::string_view short_name) {
+  const std::string shortened =
+      short_name.empty() ? ir::short_kernel_name(text) : std::string(short_name);
+  return shortened == text ? id : name_id(shortened);
 }
 
 std::optional<std::int64_t> DatasetWriter::optional_name(std::string_view text) {
@@ -199,7 +211,8 @@ void DatasetWriter::kernel(const ir::TraceEvent& e) {
 void DatasetWriter::transfer(const ir::TraceEvent& e, std::string_view kind) {
   statements_->transfer.run(run_, kind, unless(e.process, 0), unless(e.device, -1),
                             unless(e.stream, -1), e.start_ns, e.duration_ns, name_id(e.name),
-                            e.correlation, e.external, e.copy_kind, e.bytes);
+                            e.correlation, e.external, e.copy_kind, e.bytes, e.awaited_stream,
+                            e.awaited_correlation);
 }
 
 void DatasetWriter::host(const ir::TraceEvent& e) {

@@ -48,11 +48,17 @@ class DatasetWriter : public ir::TraceSink {
     }
   };
   using Ids = std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>>;
+  struct Name {
+    std::int64_t id = 0;
+    bool shortened = false;  ///< Its short form is known: it is a kernel's.
+  };
+  using Names = std::unordered_map<std::string, Name, Hash, std::equal_to<>>;
   struct Statements;
 
   DatasetWriter(std::string path, std::unique_ptr<Database> database);
   std::int64_t name_id(std::string_view text, std::string_view short_name = {},
                        bool is_kernel = false);
+  std::int64_t short_id(std::int64_t id, std::string_view text, std::string_view short_name);
   /// As a value to bind: null for "".
   std::optional<std::int64_t> optional_name(std::string_view text);
   std::int64_t metric_id(const ir::TraceCounter& counter);
@@ -63,7 +69,7 @@ class DatasetWriter : public ir::TraceSink {
   std::string path_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<Statements> statements_;
-  Ids names_;
+  Names names_;
   std::size_t names_bytes_ = 0;
   std::int64_t next_name_ = 1;
   Ids metrics_;

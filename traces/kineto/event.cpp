@@ -110,6 +110,10 @@ struct DeviceArgs {
     } else if (key == "graph node id") {
       const auto node = parse_whole(tokens.scalar(at));
       event.graph_node = node.value_or(0) == 0 ? std::nullopt : node;
+    } else if (key == "wait_on_stream") {
+      event.awaited_stream = parse_whole(tokens.scalar(at));
+    } else if (key == "wait_on_cuda_event_record_corr_id") {
+      event.awaited_correlation = parse_whole(tokens.scalar(at));
     } else if (key == "Collective name" || key == "In msg nelems" || key == "Out msg nelems" ||
                key == "Group size") {
       add_collective(tokens, key, at, text.collective);

@@ -195,6 +195,10 @@ class Reader {
         event.correlation = optional(rows, 4);
         event.process = rows.integer(5) >> kThreadBits;
         event.bytes = rows.integer(6);
+        constexpr std::int64_t kStreamSync = 3;
+        if (kind == Kind::kSynchronisation && rows.integer(8) == kStreamSync) {
+          event.awaited_stream = event.stream;
+        }
         const std::string label = name_of(kind, rows.integer(7), rows.integer(8));
         event.name = label;
         event.copy_kind = kind == Kind::kCopy ? copy_kind(rows.integer(7)) : std::string_view{};
@@ -212,6 +216,14 @@ class Reader {
                ? kKinds[static_cast<std::size_t>(number)]
                : kKinds[0];
   }
+  /// CUPTI's numbers of synchronisations, in the words of Kineto.
+  static std::string_view sync_name(std::int64_t number) {
+    constexpr std::array<std::string_view, 5> kNames{
+        "Synchronisation", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
+    return number > 0 && number < static_cast<std::int64_t>(kNames.size())
+               ? kNames[static_cast<std::size_t>(number)]
+               : kNames[0];
+  }
   static std::string name_of(Kind kind, std::int64_t copy, std::int64_t sync) {
     switch (kind) {
       case Kind::kCopy:
@@ -219,7 +231,7 @@ class Reader {
       case Kind::kMemset:
         return "Memset";
       default:
-        return fmt::format("synchronisation, type {}", sync);
+        return std::string(sync_name(sync));
     }
   }
 
