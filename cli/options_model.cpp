@@ -40,7 +40,7 @@ bool is_dimension(const ir::Graph& graph, std::string_view name) {
 }
 
 Result<ir::SymbolValues> values_of(const ir::Graph& graph,
-                                   std::vector<hardware::Setting> settings) {
+                                   const std::vector<hardware::Setting>& settings) {
   ir::SymbolValues values;
   Diagnostics errors;
   for (const hardware::Setting& setting : settings) {

@@ -40,8 +40,8 @@ template <typename Id>
 struct Block {
   std::string name;
   std::int64_t count = 1;
-  Expr repeats = {};  ///< The count where it depends on the workload (a loop of a file); `count` is
-                      ///< then 1 until it is bound. Absent: `count`.
+  Expr repeats;  ///< The count where it depends on the workload (a loop of a file); `count` is then
+                 ///< 1 until it is bound. Absent: `count`.
 };
 
 /// A tensor. Ops refer to it; the graph holds it once, its block says how often it exists.

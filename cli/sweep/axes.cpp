@@ -68,10 +68,9 @@ bool differ_only_at(const std::string& path, const hardware::Machine& a,
                     const hardware::Machine& b) {
   const auto& left = a.fields();
   const auto& right = b.fields();
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [&](const hardware::Field& x, const hardware::Field& y) {
-                      return (x.path == path && y.path == path) || same_field(x, y);
-                    });
+  return std::ranges::equal(left, right, [&](const hardware::Field& x, const hardware::Field& y) {
+    return (x.path == path && y.path == path) || same_field(x, y);
+  });
 }
 
 /// Whether only the figure itself changes along the axis. Probed at its ends and middle: what

@@ -106,8 +106,8 @@ std::span<const Setting> settings() {
 }
 
 const Setting* find_setting(std::string_view name) {
-  const auto found = std::ranges::find(kSettings, name, &Setting::name);
-  return found == kSettings.end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find(kSettings, name, &Setting::name);
+  return found == kSettings.end() ? nullptr : found;
 }
 
 }  // namespace mansard::cli

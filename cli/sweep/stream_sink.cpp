@@ -37,7 +37,7 @@ class LineWriter {
     std::size_t key = 0;
     for (; key < texts.size(); ++key) {
       out += keys_[key];
-      out += !words_[key] ? texts[key] : csv_ ? csv_field(texts[key]) : Json(texts[key]).dump();
+      out += words_[key] ? word(texts[key]) : texts[key];
     }
     for (const double* values : block.outputs) {
       out += keys_[key++];
@@ -47,6 +47,10 @@ class LineWriter {
   }
 
  private:
+  [[nodiscard]] std::string word(const std::string& text) const {
+    return csv_ ? csv_field(text) : Json(text).dump();
+  }
+
   void add_key(const std::string& name) {
     const bool first = keys_.empty();
     if (csv_) {
