@@ -43,7 +43,7 @@ class LineFinder {
   Line find(const SourceFile& file, std::size_t position) {
     if (&file != file_ || position < line_.begin) {
       file_ = &file;
-      line_ = {.number = 1, .begin = byte_order_mark_length(file.text)};
+      line_ = {.number = file.first_line, .begin = byte_order_mark_length(file.text)};
     }
     const std::string_view text = file.text;
     std::size_t newline = text.find('\n', line_.begin);

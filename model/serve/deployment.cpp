@@ -89,12 +89,14 @@ Result<Deployment> deploy(const DeploymentInputs& inputs) {
   if (!blocks) {
     return failure(blocks.error());
   }
+  CostOptions options = inputs.options;
+  options.mode = inputs.settings.enforce_eager ? Mode::kEager : options.mode;
   auto timer = StepModel::build({.decode = inputs.decode,
                                  .prefill = inputs.prefill,
                                  .machine = inputs.machine,
                                  .calibration = inputs.calibration,
                                  .plan = inputs.plan,
-                                 .options = inputs.options,
+                                 .options = options,
                                  .captured = inputs.settings.captured()});
   if (!timer) {
     return failure(std::move(timer.error()));

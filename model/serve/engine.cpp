@@ -190,6 +190,8 @@ void Engine::preempt(Slot victim, double now, Iteration& iteration) {
   take_back(victim, iteration);
   s.running = false;
   const auto blocks = static_cast<std::uint64_t>(s.blocks.size());
+  // Nobody else looks for what it shares with nobody; itself may find it again.
+  name_blocks(s, static_cast<std::uint32_t>(blocks));
   pool_.release_all(s.blocks);
   s.blocks.clear();
   s.named = 0;
@@ -316,16 +318,26 @@ void Engine::add_entry(Slot slot, std::uint32_t tokens, Iteration& iteration) {
   ++s.in_flight;
   budget_ -= tokens;
   waiting_.charge(s.request.user, tokens);
-  name_blocks(s);
+  name_blocks(s, shared_blocks(s.request));
   iteration.entries.push_back(entry);
 }
 
-/// Names the blocks that are full, so that whoever has the same tokens finds them.
-void Engine::name_blocks(Sequence& s) {
+std::uint32_t Engine::shared_blocks(const ir::Request& request) const {
+  if (request.prompt == nullptr) {
+    return 0;
+  }
+  const std::uint64_t known = std::uint64_t{request.prompt->tokens} * request.prompt->ids.size();
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(known, request.input_tokens) /
+                                    settings_.block_size);
+}
+
+/// Names the first `most` of the blocks that are full, so that whoever has the same tokens finds
+/// them.
+void Engine::name_blocks(Sequence& s, std::uint32_t most) {
   if (!settings_.enable_prefix_caching || settings_.draft_tokens > 0) {
     return;
   }
-  const std::uint32_t full = s.computed / settings_.block_size;
+  const std::uint32_t full = std::min(s.computed / settings_.block_size, most);
   for (; s.named < full; ++s.named) {
     pool_.name(s.blocks[s.named], name_of(s.request, s.named));
   }

@@ -123,7 +123,9 @@ class Engine {
   void preempt(Slot victim, double now, Iteration& iteration);
   void add_entry(Slot slot, std::uint32_t tokens, Iteration& iteration);
   void take_back(Slot slot, Iteration& iteration);
-  void name_blocks(Sequence& s);
+  /// Blocks of a prompt that other prompts may hold too.
+  [[nodiscard]] std::uint32_t shared_blocks(const ir::Request& request) const;
+  void name_blocks(Sequence& s, std::uint32_t most);
   [[nodiscard]] BlockPool::Name name_of(const ir::Request& request, std::uint32_t block) const;
   /// The blocks that hold the beginning of a sequence of `known` tokens, the last of which must be
   /// computed in any case.

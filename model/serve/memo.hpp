@@ -7,25 +7,29 @@
 
 namespace mansard::model::serve {
 
-/// Remembers exact results by key in a fixed number of places, so that memory is bounded: a result
-/// makes room for another whose key falls on the same place.
+/// Remembers exact results by key in a fixed number of places, so that memory is bounded: where the
+/// few places that a key may take are full, a result makes room for another.
 template <typename Value>
 class Memo {
  public:
   using Key = std::array<std::uint32_t, 8>;
 
-  explicit Memo(std::size_t log2_places) : places_(std::size_t{1} << log2_places) {}
+  explicit Memo(unsigned log2_places) : places_(std::size_t{1} << log2_places) {}
 
-  /// The value of `key`; `compute()` if it is not known.
+  /// The value of `key`; `compute()` if it is not known. Valid until the next call.
   template <typename Compute>
   const Value& at(const Key& key, Compute compute) {
-    Place& place = places_[hash(key) & (places_.size() - 1)];
-    if (!place.used || place.key != key) {
-      place.value = compute();
-      place.key = key;
-      place.used = true;
+    const std::size_t first = hash(key);
+    for (std::size_t i = 0; i < kWays; ++i) {
+      Place& place = places_[(first + i) & (places_.size() - 1)];
+      if (!place.used) {
+        return fill(place, key, compute);
+      }
+      if (place.key == key) {
+        return place.value;
+      }
     }
-    return place.value;
+    return fill(places_[(first + turn_++ % kWays) & (places_.size() - 1)], key, compute);
   }
 
  private:
@@ -34,6 +38,16 @@ class Memo {
     bool used = false;
     Value value{};
   };
+
+  static constexpr std::size_t kWays = 8;
+
+  template <typename Compute>
+  static const Value& fill(Place& place, const Key& key, Compute compute) {
+    place.value = compute();
+    place.key = key;
+    place.used = true;
+    return place.value;
+  }
 
   static std::size_t hash(const Key& key) {
     std::uint64_t h = 0;
@@ -45,6 +59,7 @@ class Memo {
   }
 
   std::vector<Place> places_;
+  std::size_t turn_ = 0;
 };
 
 }  // namespace mansard::model::serve

@@ -91,7 +91,9 @@ std::vector<std::size_t> missing_from(const std::vector<std::size_t>& ops, const
 
 Result<CostModel> cost_of(const ir::Graph& graph, const StepModelInputs& inputs) {
   CostOptions options = inputs.options;
-  options.mode = Mode::kEager;  // for the host's times; estimates are those of a graph
+  // For the host's times, where no graph is captured; estimates are those of a graph. Compiled
+  // pieces issue kernels one after another without the checks of PyTorch's eager mode.
+  options.mode = options.mode == Mode::kEager ? Mode::kEager : Mode::kStream;
   options.chained = true;
   return build_cost_model(graph, inputs.machine, inputs.calibration, options);
 }

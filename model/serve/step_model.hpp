@@ -88,10 +88,10 @@ class StepModel final : public StepTimer {
   std::optional<ir::Evaluator> totals_;
   std::vector<double> totals_values_;
   bool has_energy_ = false;
-  Memo<PartCost> tokens_memo_{12};
-  Memo<PartCost> heads_memo_{10};
-  Memo<PartCost> decode_memo_{14};
-  Memo<PartCost> chunk_memo_{13};
+  Memo<PartCost> tokens_memo_{14};
+  Memo<PartCost> heads_memo_{11};
+  Memo<PartCost> decode_memo_{16};
+  Memo<PartCost> chunk_memo_{15};
   std::vector<double> sums_;
   std::uint32_t table_tokens_ = 1;
 };

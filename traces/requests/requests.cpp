@@ -112,9 +112,10 @@ class Reader final : public RequestReader {
 };
 
 Diagnostic unknown_format(const std::string& path, std::string_view first) {
-  std::string message = "no known format of request traces; known are:";
+  std::string message = "no known format of request traces; known are ";
   for (const Format& format : all_formats()) {
-    message += fmt::format("\n  {}: {}", format.name, format.looks_like);
+    message += fmt::format("{}{} ({})", &format == &all_formats().front() ? "" : ", ", format.name,
+                           format.looks_like);
   }
   const Line line{.text = first.substr(0, 200), .number = 1, .file = &path};
   return {.id = "request-format", .message = std::move(message), .location = line.whole()};
@@ -140,14 +141,13 @@ std::vector<FormatInfo> formats() {
   return result;
 }
 
-Result<std::unique_ptr<RequestReader>> open_requests(const std::string& path) {
-  auto lines = open_lines(path);
-  if (!lines) {
-    return failure(std::move(lines.error()));
-  }
-  const auto peeked = (*lines)->peek();
+namespace {
+
+Result<std::unique_ptr<RequestReader>> reader_of(const std::string& name,
+                                                 std::unique_ptr<LineSource> lines) {
+  const auto peeked = lines->peek();
   if (!peeked) {
-    return failure("request-format", fmt::format("{} is empty", printable(path)));
+    return failure("request-format", fmt::format("{} is empty", printable(name)));
   }
   const std::string first(*peeked);
   std::string_view start(first);
@@ -155,14 +155,25 @@ Result<std::unique_ptr<RequestReader>> open_requests(const std::string& path) {
   for (const Format& format : all_formats()) {
     if (format.matches(start)) {
       if (format.has_header) {
-        static_cast<void>((*lines)->next());
+        static_cast<void>(lines->next());
       } else if (start.starts_with('[')) {
-        (*lines)->as_list();
+        lines->as_list();
       }
-      return std::make_unique<Reader>(path, std::move(*lines), format, start);
+      return std::make_unique<Reader>(name, std::move(lines), format, start);
     }
   }
-  return failure({unknown_format(path, first)});
+  return failure({unknown_format(name, first)});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RequestReader>> open_requests(const std::string& path) {
+  return open_lines(path).and_then(
+      [&](std::unique_ptr<LineSource> lines) { return reader_of(path, std::move(lines)); });
+}
+
+Result<std::unique_ptr<RequestReader>> read_requests(const std::string& name, std::string text) {
+  return reader_of(name, lines_of(std::move(text)));
 }
 
 }  // namespace mansard::traces::requests

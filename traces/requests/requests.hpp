@@ -42,6 +42,9 @@ class RequestReader : public ir::RequestSource {
 
 /// Opens a trace. Errors: no such file, an unknown format (naming those known), no readable row.
 [[nodiscard]] Result<std::unique_ptr<RequestReader>> open_requests(const std::string& path);
+/// The same of a text; `name` is what messages call it.
+[[nodiscard]] Result<std::unique_ptr<RequestReader>> read_requests(const std::string& name,
+                                                                   std::string text);
 
 /// Names of the formats, with what they look like.
 struct FormatInfo {
