@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
+
+#include "ir/kernel_format.hpp"
 
 namespace mansard::ir {
 namespace {
@@ -36,109 +37,21 @@ constexpr std::array kCommunication{Sign{"allreduce", {"all_reduce"}},
                                     Sign{"all_gather", {"all_gather"}},
                                     Sign{"alltoall", {"all_to_all"}},
                                     Sign{"all_to_all", {"all_to_all"}},
-                                    Sign{"sendrecv", {"send_recv"}},
+                                    Sign{"deep_ep", {"all_to_all"}},
+                                    Sign{"dispatch", {"all_to_all"}},
+                                    Sign{"combine", {"all_to_all"}},
+                                    Sign{"sendrecv", {"send_recv", "all_to_all"}},
                                     Sign{"broadcast", {"send_recv"}},
-                                    Sign{"nccl", {"all_reduce"}},
-                                    Sign{"rccl", {"all_reduce"}}};
+                                    Sign{"_reduce_", {"reduce_scatter"}},
+                                    Sign{"", {"all_reduce"}}};
 
-constexpr std::array kSigns{Sign{"splitkreduce", {"matmul"}, true},
-                            Sign{"splitk_reduce", {"matmul"}, true},
-                            Sign{"lean_reduction_kernel", {"attention"}, true},
-                            Sign{"splitkv_combine", {"attention", "mla_attention"}, true},
-                            Sign{"flash_fwd_combine", {"attention", "mla_attention"}, true},
-                            Sign{"mergeattentionstates", {"attention", "mla_attention"}, true},
-                            Sign{"merge_attn_states", {"attention", "mla_attention"}, true},
-                            Sign{"reshape_and_cache", {"kv_write"}},
-                            Sign{"concat_and_cache", {"kv_write"}},
-                            Sign{"kv_cache", {"kv_write"}},
-                            Sign{"flashmla", {"mla_attention"}},
-                            Sign{"mla_", {"mla_attention"}},
-                            Sign{"flash", {"attention", "mla_attention"}},
-                            Sign{"fmha", {"attention"}},
-                            Sign{"sdpa", {"attention"}},
-                            Sign{"paged_attention", {"attention"}},
-                            Sign{"unified_attention", {"attention"}},
-                            Sign{"batchdecode", {"attention"}},
-                            Sign{"batchprefill", {"attention"}},
-                            Sign{"attention", {"attention"}},
-                            Sign{"topkgating", {"moe_router"}},
-                            Sign{"topk_softmax", {"moe_router"}},
-                            Sign{"moe_align", {"moe_router"}},
-                            Sign{"gathertopk", {"moe_router"}},
-                            Sign{"fused_moe", {"grouped_matmul"}},
-                            Sign{"grouped_gemm", {"grouped_matmul"}},
-                            Sign{"groupgemm", {"grouped_matmul"}},
-                            Sign{"groupproblemshape", {"grouped_matmul"}},
-                            Sign{"moe", {"grouped_matmul", "moe_router"}},
-                            Sign{"conv2d", {"convolution"}},
-                            Sign{"fprop", {"convolution"}},
-                            Sign{"dgrad", {"convolution"}},
-                            Sign{"wgrad", {"convolution"}},
-                            Sign{"winograd", {"convolution"}},
-                            Sign{"convolve", {"convolution"}},
-                            Sign{"causal_conv1d", {"convolution"}},
-                            Sign{"selective_scan", {"ssm_scan"}},
-                            Sign{"ssd_chunk", {"ssm_scan"}},
-                            Sign{"gated_delta", {"linear_attention"}},
-                            Sign{"nvjet", {"matmul"}},
-                            Sign{"gemm", {"matmul"}},
-                            Sign{"gemv", {"matmul"}},
-                            Sign{"gemvx", {"matmul"}},
-                            Sign{"cijk_", {"matmul"}},
-                            Sign{"matmul", {"matmul"}},
-                            Sign{"wgmma", {"matmul"}},
-                            Sign{"_mm_", {"matmul"}},
-                            Sign{"ampere_", {"matmul"}},
-                            Sign{"volta_", {"matmul"}},
-                            Sign{"turing_", {"matmul"}},
-                            Sign{"xmma", {"matmul"}},
-                            Sign{"marlin", {"matmul"}},
-                            Sign{"machete", {"matmul"}},
-                            Sign{"layer_norm", {"norm"}},
-                            Sign{"layernorm", {"norm"}},
-                            Sign{"rms_norm", {"norm"}},
-                            Sign{"rmsnorm", {"norm"}},
-                            Sign{"batch_norm", {"norm"}},
-                            Sign{"bn_fw", {"norm"}},
-                            Sign{"bn_bw", {"norm"}},
-                            Sign{"rsqrt", {"norm"}},
-                            Sign{"rotary", {"rope"}},
-                            Sign{"rope", {"rope"}},
-                            Sign{"softmax", {"softmax"}},
-                            Sign{"argmax", {"sample"}},
-                            Sign{"multinomial", {"sample"}},
-                            Sign{"sampling", {"sample"}},
-                            Sign{"embedding", {"embedding"}},
-                            Sign{"indexselect", {"embedding"}},
-                            Sign{"vectorized_gather", {"embedding"}},
-                            Sign{"act_and_mul", {"elementwise"}},
-                            Sign{"silu", {"elementwise"}},
-                            Sign{"gelu", {"elementwise"}},
-                            Sign{"direct_copy", {"kv_write", "elementwise"}},
-                            Sign{"copy_kernel", {"kv_write", "elementwise"}},
-                            Sign{"copybuffer", {"kv_write", "elementwise"}},
-                            Sign{"catarraybatchedcopy", {"elementwise"}},
-                            Sign{"transpose", {"elementwise"}},
-                            Sign{"nchwtonhwc", {"elementwise"}},
-                            Sign{"nhwctonchw", {"elementwise"}},
-                            Sign{"elementwise", {"elementwise"}},
-                            Sign{"multi_tensor_apply", {"elementwise"}},
-                            Sign{"dropout", {"elementwise"}},
-                            Sign{"reduce", {"elementwise", "norm"}},
-                            Sign{"pool", {"elementwise"}},
-                            Sign{"scatter", {"embedding"}},
-                            Sign{"index", {"embedding"}},
-                            Sign{"gather", {"embedding"}},
-                            Sign{"sort", {"moe_router", "sample"}},
-                            Sign{"scan", {"elementwise"}},
-                            Sign{"cumsum", {"elementwise"}},
-                            Sign{"triton_poi", {"elementwise"}},
-                            Sign{"triton_red", {"norm", "elementwise"}},
-                            Sign{"triton_per", {"norm", "elementwise"}},
-                            Sign{"cupy_", {"elementwise"}},
-                            Sign{"vectorized", {"elementwise"}},
-                            Sign{"fill", {"elementwise"}},
-                            Sign{"at::native", {"elementwise"}}};
+constexpr std::array kSigns{
+#define SIGN(part, ...) Sign{part, {__VA_ARGS__}},
+#define CONTINUES(part, ...) Sign{part, {__VA_ARGS__}, true},
+#include "ir/kernel_signs.def"
+#undef SIGN
+#undef CONTINUES
+};
 
 /// Ops of frameworks, for kernels whose names say nothing.
 constexpr std::array kOps{Sign{"aten::mm", {"matmul"}},
@@ -146,6 +59,7 @@ constexpr std::array kOps{Sign{"aten::mm", {"matmul"}},
                           Sign{"aten::bmm", {"matmul"}},
                           Sign{"aten::baddbmm", {"matmul"}},
                           Sign{"aten::linear", {"matmul"}},
+                          Sign{"aten::matmul", {"matmul"}},
                           Sign{"aten::_scaled_mm", {"matmul"}},
                           Sign{"convolution", {"convolution"}},
                           Sign{"attention", {"attention"}},
@@ -153,14 +67,17 @@ constexpr std::array kOps{Sign{"aten::mm", {"matmul"}},
                           Sign{"norm", {"norm"}},
                           Sign{"softmax", {"softmax"}},
                           Sign{"aten::copy_", {"kv_write", "elementwise"}},
-                          Sign{"aten::add", {"elementwise"}},
-                          Sign{"aten::mul", {"elementwise"}},
-                          Sign{"record_param_comms", {"all_reduce"}}};
+                          Sign{"record_param_comms", {"all_reduce"}},
+                          Sign{"nccl:", {"all_reduce"}},
+                          Sign{"c10d::", {"all_reduce"}},
+                          Sign{"aten::index", {"embedding", "elementwise"}},
+                          Sign{"aten::", {"elementwise"}}};
 
 template <std::size_t N>
 bool apply(const std::array<Sign, N>& signs, std::string_view text, KernelClass& result) {
   for (const Sign& sign : signs) {
-    if (contains(text, sign.part)) {
+    const bool first = sign.part.starts_with('^');
+    if (first ? text.starts_with(sign.part.substr(1)) : contains(text, sign.part)) {
       for (const std::string_view kind : sign.kinds) {
         if (!kind.empty()) {
           result.kinds.emplace_back(kind);
@@ -173,10 +90,62 @@ bool apply(const std::array<Sign, N>& signs, std::string_view text, KernelClass&
   return false;
 }
 
-/// A compiled pointwise kernel names its ops: halves swapped and negated are a rotary embedding.
+/// The name before template arguments and parameters, with its namespaces: what these name (types,
+/// functors) says less of what the kernel is.
+std::string_view without_arguments(std::string_view name) {
+  if (name.starts_with("void ")) {
+    name.remove_prefix(5);
+  }
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  std::size_t from = 0;
+  for (std::size_t at = name.find(kAnonymous); at != std::string_view::npos;
+       at = name.find(kAnonymous, from)) {
+    if (name.substr(from, at - from).find('<') != std::string_view::npos) {
+      break;
+    }
+    from = at + kAnonymous.size();
+  }
+  return name.substr(0, name.find_first_of("<(", from));
+}
+
+bool communicates(std::string_view name) {
+  constexpr std::array<std::string_view, 13> kParts{
+      "nccl",      "rccl",      "cross_device",     "one_shot",   "two_shot",
+      "oneshot",   "twoshot",   "deep_ep",          "allreduce",  "all_reduce",
+      "allgather", "alltoall", "reduce_scatter_kernel"};
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return contains(name, part); });
+}
+
+/// torch.compile names a kernel by the ops that it fuses. Contractions among them are those whose
+/// bias or view it adds, never its own.
+constexpr std::array kFused{Sign{"softmax", {"softmax", "elementwise"}},
+                            Sign{"logsumexp", {"softmax", "elementwise"}},
+                            Sign{"norm", {"norm", "elementwise"}},
+                            Sign{"rsqrt", {"norm", "elementwise"}},
+                            Sign{"argmax", {"sample"}},
+                            Sign{"embedding", {"embedding", "elementwise"}},
+                            Sign{"index_put", {"kv_write", "elementwise"}},
+                            Sign{"triton_poi", {"elementwise"}},
+                            Sign{"triton_for", {"elementwise"}},
+                            Sign{"", {"norm", "softmax", "elementwise"}}};
+
+bool is_compiled(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kFirst{"triton_poi", "triton_red", "triton_per",
+                                                   "triton_for"};
+  return std::any_of(kFirst.begin(), kFirst.end(),
+                     [&](std::string_view first) { return name.starts_with(first); });
+}
+
+/// Halves swapped and negated are a rotary embedding.
 bool is_rope(std::string_view name) {
   return contains(name, "triton_poi") && contains(name, "cat") && contains(name, "mul") &&
          (contains(name, "sub") || contains(name, "neg") || contains(name, "cos"));
+}
+
+/// Elementwise kernels are told by their functors whether they only move data.
+bool is_copy(std::string_view base, std::string_view name) {
+  return contains(base, "elementwise") && contains(name, "direct_copy");
 }
 
 std::string library_of(std::string_view name) {
@@ -184,65 +153,22 @@ std::string library_of(std::string_view name) {
       {"nccl", "nccl"},
       {"rccl", "rccl"},
       {"cudnn", "cudnn"},
+      {"miopen", "miopen"},
       {"nvjet", "cublaslt"},
       {"cublas", "cublaslt"},
       {"flash", "flash-attention-2"},
       {"triton", "triton-inductor"},
       {"cutlass", "cublaslt"},
       {"xmma", "cublaslt"},
+      {"cijk_", "hipblaslt"},
       {"gemm", "cublaslt"},
-      {"at::native", "pytorch-eager"},
-      {"cijk_", "hipblaslt"}};
+      {"at::native", "pytorch-eager"}};
   for (const auto& [part, library] : kLibraries) {
     if (contains(name, part)) {
       return std::string(library);
     }
   }
   return "";
-}
-
-std::string dtype_of(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
-      {"e4m3", "fp8"},    {"bf16", "bf16"}, {"bfloat16", "bf16"}, {"tf32", "tf32"},
-      {"s1688", "tf32"},  {"f16", "fp16"},  {"half", "fp16"},     {"fp16", "fp16"},
-      {"h884", "fp16"},   {"s884", "fp16"}, {"s16816", "fp16"},   {"h16816", "fp16"},
-      {"sgemm", "fp32"},  {"f32", "fp32"},  {"dgemm", "fp64"},    {"f64", "fp64"},
-      {"double", "fp64"}, {"float", "fp32"}};
-  for (const auto& [part, dtype] : kTypes) {
-    if (contains(name, part)) {
-      return std::string(dtype);
-    }
-  }
-  return "";
-}
-
-/// Two numbers with an x between at `at`, as in "128x256".
-bool pair_at(std::string_view name, std::size_t at, int& first, int& second, std::size_t& end) {
-  const char* last = name.data() + name.size();
-  const auto a = std::from_chars(name.data() + at, last, first);
-  if (a.ec != std::errc() || a.ptr == last || *a.ptr != 'x') {
-    return false;
-  }
-  const auto b = std::from_chars(a.ptr + 1, last, second);
-  end = static_cast<std::size_t>(b.ptr - name.data());
-  return b.ec == std::errc();
-}
-
-/// "..._128x8_64x12_..." : tile, then depth and stages.
-KernelTile tile_of(std::string_view name) {
-  KernelTile tile;
-  tile.split_k = contains(name, "splitk");
-  for (std::size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
-    std::size_t end = 0;
-    if (pair_at(name, at + 1, tile.m, tile.n, end)) {
-      if (end < name.size() && name[end] == '_') {
-        (void)pair_at(name, end + 1, tile.k, tile.stages, end);
-      }
-      return tile;
-    }
-  }
-  tile.m = tile.n = 0;
-  return tile;
 }
 
 }  // namespace
@@ -253,20 +179,23 @@ bool KernelClass::is(std::string_view kind) const {
 
 KernelClass classify_kernel(std::string_view kernel, std::string_view op) {
   const std::string name = lower(kernel);
+  const std::string_view base = without_arguments(name);
   KernelClass result;
-  const bool communicates = contains(name, "nccl") || contains(name, "rccl") ||
-                            contains(name, "cross_device") || contains(name, "one_shot");
-  if (communicates && apply(kCommunication, name, result)) {
-    // Nothing more.
+  if (communicates(base)) {
+    apply(kCommunication, base, result);
   } else if (is_rope(name)) {
     result.kinds = {"rope", "elementwise"};
-  } else if (!apply(kSigns, name, result)) {
+  } else if (is_compiled(base)) {
+    apply(kFused, base, result);
+  } else if (is_copy(base, name)) {
+    result.kinds = {"kv_write", "elementwise"};
+  } else if (!apply(kSigns, base, result) && !apply(kSigns, name, result)) {
     apply(kOps, lower(op), result);
   }
   result.library = library_of(name);
-  result.dtype = dtype_of(name);
-  if (result.is("matmul") || result.is("convolution")) {
-    result.tile = tile_of(name);
+  result.dtype = kernel_dtype(name);
+  if (result.is("matmul") || result.is("convolution") || result.is("grouped_matmul")) {
+    result.tile = kernel_tile(name);
   }
   return result;
 }

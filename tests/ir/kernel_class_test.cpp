@@ -1,35 +1,61 @@
 #include "ir/kernel_class.hpp"
 
+#include <string>
+#include <string_view>
+
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "ir/kernel_name.hpp"
 
 namespace mansard::ir {
 
-TEST_CASE("names of libraries' kernels tell what they do", "[kernel_class]") {
-  const std::pair<const char*, const char*> kCases[] = {
-      {"nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNT", "matmul"},
-      {"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x128_32x3_nn_align4>", "matmul"},
-      {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_32x6_tn", "matmul"},
-      {"Cijk_Alik_Bljk_HHS_BH_MT128x128x32", "matmul"},
-      {"void gemv2T_kernel_val<int, double>(...)", "matmul"},
-      {"cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35", "attention"},
-      {"void pytorch_flash::flash_fwd_kernel<...>", "attention"},
-      {"triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_0", "norm"},
-      {"triton_poi_fused_mul_silu_split_0", "elementwise"},
-      {"triton_poi_fused_add_cat_mul_split_sub_0", "rope"},
-      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "all_reduce"},
-      {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", "send_recv"},
-      {"void at::native::(anonymous namespace)::indexSelectSmallIndex<c10::BFloat16>", "embedding"},
-      {"void vllm::reshape_and_cache_flash_kernel<...>", "kv_write"},
-      {"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>",
-       "elementwise"},
-      {"something_else", ""}};
-  for (const auto& [name, kind] : kCases) {
-    CAPTURE(name);
-    CHECK(classify_kernel(name, "").kind() == kind);
+namespace {
+
+struct Named {
+  const char* name;
+  const char* kind;
+  const char* dtype;  ///< "*": not asked.
+  const char* tile;
+};
+constexpr Named kNames[] = {
+#define KERNEL(name, kind, dtype, tile) {name, kind, dtype, tile},
+#include "tests/ir/kernel_names.def"
+#undef KERNEL
+};
+
+std::string tile_of(const KernelTile& tile) {
+  return tile.m == 0 ? "" : fmt::format("{}x{}", tile.m, tile.n);
+}
+
+}  // namespace
+
+TEST_CASE("names of libraries' kernels tell what they do, their format and tile",
+          "[kernel_class]") {
+  for (const Named& named : kNames) {
+    CAPTURE(named.name);
+    const KernelClass kernel = classify_kernel(named.name, "");
+    CHECK(kernel.kind() == named.kind);
+    if (std::string_view(named.dtype) != "*") {
+      CHECK(kernel.dtype == named.dtype);
+    }
+    if (std::string_view(named.tile) != "*") {
+      CHECK(tile_of(kernel.tile) == named.tile);
+    }
   }
   CHECK(classify_kernel("something_else", "aten::mm").kind() == "matmul");
+  CHECK(classify_kernel("something_else", "aten::mul_").kind() == "elementwise");
+}
+
+TEST_CASE("second kernels of split work belong to the first", "[kernel_class]") {
+  for (const char* name :
+       {"void cublasLt::splitKreduce_kernel<32, 16>",
+        "void vllm::paged_attention_v2_reduce_kernel<unsigned short, 128, 128, 512>(x)",
+        "void flash::flash_fwd_splitkv_combine_kernel<x>(x)", "_fwd_kernel_stage2",
+        "void cudnn::fusion::lean_reduction_kernel<false, false, false>(void*)"}) {
+    CAPTURE(name);
+    CHECK(classify_kernel(name, "").continues);
+  }
 }
 
 TEST_CASE("a cuBLAS name tells its tile, depth, stages and split", "[kernel_class]") {
