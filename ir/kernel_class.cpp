@@ -109,10 +109,19 @@ std::string_view without_arguments(std::string_view name) {
 }
 
 bool communicates(std::string_view name) {
-  constexpr std::array<std::string_view, 13> kParts{
-      "nccl",      "rccl",      "cross_device",     "one_shot",   "two_shot",
-      "oneshot",   "twoshot",   "deep_ep",          "allreduce",  "all_reduce",
-      "allgather", "alltoall", "reduce_scatter_kernel"};
+  constexpr std::array<std::string_view, 13> kParts{"nccl",
+                                                    "rccl",
+                                                    "cross_device",
+                                                    "one_shot",
+                                                    "two_shot",
+                                                    "oneshot",
+                                                    "twoshot",
+                                                    "deep_ep",
+                                                    "allreduce",
+                                                    "all_reduce",
+                                                    "allgather",
+                                                    "alltoall",
+                                                    "reduce_scatter_kernel"};
   return std::any_of(kParts.begin(), kParts.end(),
                      [&](std::string_view part) { return contains(name, part); });
 }

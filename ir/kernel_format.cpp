@@ -20,18 +20,18 @@ struct Named {
 
 /// The first part that occurs holds.
 constexpr std::array kTypes{
-    Named{"e4m3", "fp8"},      Named{"e5m2", "fp8"},       Named{"fp8", "fp8"},
-    Named{"float8", "fp8"},    Named{"nvfp4", "nvfp4"},    Named{"e2m1", "nvfp4"},
-    Named{"bf16", "bf16"},     Named{"bfloat16", "bf16"},  Named{"tf32", "tf32"},
-    Named{"s1688", "tf32"},    Named{"i16832", "int8"},    Named{"i8816", "int8"},
-    Named{"imma", "int8"},     Named{"i8i8", "int8"},      Named{"_s8_", "int8"},
-    Named{"int8", "int8"},     Named{"s16816", "fp16"},    Named{"h16816", "fp16"},
-    Named{"h1688", "fp16"},    Named{"h884", "fp16"},      Named{"s884", "fp16"},
-    Named{"hgemm", "fp16"},    Named{"fp16", "fp16"},      Named{"f16", "fp16"},
-    Named{"half", "fp16"},     Named{"d884", "fp64"},      Named{"dgemm", "fp64"},
-    Named{"fp64", "fp64"},     Named{"f64", "fp64"},       Named{"double", "fp64"},
-    Named{"sgemm", "fp32"},    Named{"scudnn", "fp32"},    Named{"fp32", "fp32"},
-    Named{"f32", "fp32"},      Named{"float", "fp32"}};
+    Named{"e4m3", "fp8"},   Named{"e5m2", "fp8"},      Named{"fp8", "fp8"},
+    Named{"float8", "fp8"}, Named{"nvfp4", "nvfp4"},   Named{"e2m1", "nvfp4"},
+    Named{"bf16", "bf16"},  Named{"bfloat16", "bf16"}, Named{"tf32", "tf32"},
+    Named{"s1688", "tf32"}, Named{"i16832", "int8"},   Named{"i8816", "int8"},
+    Named{"imma", "int8"},  Named{"i8i8", "int8"},     Named{"_s8_", "int8"},
+    Named{"int8", "int8"},  Named{"s16816", "fp16"},   Named{"h16816", "fp16"},
+    Named{"h1688", "fp16"}, Named{"h884", "fp16"},     Named{"s884", "fp16"},
+    Named{"hgemm", "fp16"}, Named{"fp16", "fp16"},     Named{"f16", "fp16"},
+    Named{"half", "fp16"},  Named{"d884", "fp64"},     Named{"dgemm", "fp64"},
+    Named{"fp64", "fp64"},  Named{"f64", "fp64"},      Named{"double", "fp64"},
+    Named{"sgemm", "fp32"}, Named{"scudnn", "fp32"},   Named{"fp32", "fp32"},
+    Named{"f32", "fp32"},   Named{"float", "fp32"}};
 
 /// "nvjet_sm90_tst_...", "nvjet_qqtst_...": one letter for A (and B where they differ), accumulator
 /// and outputs.

@@ -22,6 +22,7 @@ struct KernelWork {
   std::optional<double> main_sectors;  ///< Of 32 bytes.
   std::optional<double> clock_hz;      ///< Of the processors while it was measured.
   bool counted = false;                ///< By hardware counters.
+  bool clock_locked = false;           ///< `seconds` is of a run whose clocks the profiler held.
 
   [[nodiscard]] double total_flops() const {
     double total = 0;

@@ -186,6 +186,7 @@ void add_trace_model_options(CLI::App& app, TraceModel& options) {
 std::string machine_of_device(const std::string& device) {
   constexpr std::pair<std::string_view, std::string_view> kDevices[] = {
       {"H200 NVL", ""},
+      {"GB300", "gb300"},
       {"GH200", "gh200"},
       {"H200", "h200-sxm"},
       {"H100 PCIe", "h100-pcie"},
@@ -195,6 +196,8 @@ std::string machine_of_device(const std::string& device) {
       {"H20", "h20"},
       {"A100-SXM4-80GB", "a100-sxm-80gb"},
       {"A100-SXM4-40GB", "a100-sxm-40gb"},
+      {"A100-SXM-80GB", "a100-sxm-80gb"},
+      {"A100-SXM-40GB", "a100-sxm-40gb"},
       {"A100-PCIE-40GB", "a100-pcie-40gb"},
       {"A100 80GB PCIe", "a100-pcie-80gb"},
       {"A100-PG509-200", "a100-sxm-40gb"},
@@ -212,13 +215,21 @@ std::string machine_of_device(const std::string& device) {
       {"MI210", "mi210"},
       {"MI300X", "mi300x"},
       {"MI325X", "mi325x"},
-      {"4090", "rtx-4090"},
+      {"MI355X", "mi355x"},
+      {"RTX 4090", "rtx-4090"},
+      {"RTX 3090", "rtx-3090"},
+      {"RTX 5090", "rtx-5090"},
+      {"RTX 2060", "rtx-2060"},
+      {"RTX PRO 6000 Blackwell", "rtx-pro-6000-blackwell"},
       {"NVIDIA A10G", "a10g"},
       {"NVIDIA A40", "a40"},
       {"NVIDIA A10", "a10"}};
+  const auto names = hardware::machine_names();
+  if (std::find(names.begin(), names.end(), device) != names.end()) {
+    return device;  // Of a projection.
+  }
   for (const auto& [part, machine] : kDevices) {
     if (device.find(part) != std::string::npos) {
-      const auto names = hardware::machine_names();
       const bool known = std::find(names.begin(), names.end(), machine) != names.end();
       return known ? std::string(machine) : "";
     }

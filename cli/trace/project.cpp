@@ -33,7 +33,7 @@ Outcome run_project(const ProjectOptions& options) {
     return failed(projection.error());
   }
   if (!options.output.empty()) {
-    const auto written = traces::write_projected(database->path(), options.output,
+    const auto written = traces::write_projected(database->path(), options.output, projection->to,
                                                  projection->timeline, projection->rows);
     if (!written) {
       return failed(written.error());

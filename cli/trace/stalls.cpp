@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include "cli/trace/trace.hpp"
 #include "cli/views/numbers.hpp"
 #include "cli/views/records.hpp"
+#include "ir/kernel_name.hpp"
 #include "support/text.hpp"
 #include "traces/analysis/counters.hpp"
 
@@ -21,6 +23,11 @@ struct Options {
 
 std::string hundredths(double fraction) {
   return fmt::format("{:.1f}", 100 * fraction);
+}
+
+std::string shown_name(const std::string& name) {
+  constexpr std::size_t kWidth = 24;
+  return abbreviated(printable(ir::short_kernel_name(name)), kWidth);
 }
 
 Cell fraction(const std::optional<double>& value) {
@@ -41,6 +48,7 @@ Records records_of(const std::vector<traces::KernelStalls>& kernels) {
   records.column({"warps_per_scheduler", "warps"});
   records.column({"throughput", "units\n%"});
   records.column({"latency", "latency\n%"});
+  records.column({"clock_locked", ""});
   records.column({"reasons", "waits for, % of the waiting", TextTable::Align::kLeft});
   for (const traces::KernelStalls& k : kernels) {
     double total = 0;
@@ -58,11 +66,12 @@ Records records_of(const std::vector<traces::KernelStalls>& kernels) {
     const auto share = [&](double part) {
       return total > 0 ? fraction(part / total) : Cell::none();
     };
-    records.add({Cell::number(static_cast<double>(k.kernel), std::to_string(k.kernel)),
-                 Cell{printable(k.name), abbreviated(printable(k.name), 24)},
-                 Cell::number(k.seconds, microseconds(k.seconds)), plain(k.ipc),
-                 fraction(k.issue_active), plain(k.warps_per_scheduler), share(throughput),
-                 share(total - throughput), Cell::text(reasons)});
+    records.add(
+        {Cell::number(static_cast<double>(k.kernel), std::to_string(k.kernel)),
+         Cell{printable(k.name), shown_name(k.name)},
+         Cell::number(k.seconds, microseconds(k.seconds)), plain(k.ipc), fraction(k.issue_active),
+         plain(k.warps_per_scheduler), share(throughput), share(total - throughput),
+         Cell::number(k.clock_locked ? 1 : 0, k.clock_locked ? "1" : "0"), Cell::text(reasons)});
   }
   return records;
 }
@@ -110,13 +119,21 @@ Outcome show(const Options& options) {
   }
   std::string text = records.table() + "\n";
   for (const traces::InstructionMix& mix : mixes) {
-    text += fmt::format("instructions {} {}: ", mix.kernel, abbreviated(printable(mix.name), 24));
+    text += fmt::format("instructions {} {}: ", mix.kernel, shown_name(mix.name));
     bool first = true;
     for (const auto& [name, share] : mix.shares) {
       text += fmt::format("{}{} {} %", first ? "" : ", ", name, hundredths(share));
       first = false;
     }
     text += "\n";
+  }
+  const auto locked = std::count_if(kernels.begin(), kernels.end(),
+                                    [](const auto& kernel) { return kernel.clock_locked; });
+  if (locked > 0) {
+    text += "\n" + paragraph(fmt::format("{} kernels ran with the clocks held by the profiler: of "
+                                         "them only counts and shares hold for a free run, not "
+                                         "times",
+                                         locked));
   }
   return {.out =
               text + "\n" +

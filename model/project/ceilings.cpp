@@ -11,6 +11,7 @@ namespace {
 constexpr double kNearCeiling = 0.75;
 /// A kernel shorter than this many launches in a graph is mostly start and end.
 constexpr double kLaunches = 2;
+constexpr double kSector = 32;
 
 /// The rate at the greatest clock.
 std::optional<double> peak(const hardware::Machine& machine, const std::string& path) {
@@ -39,8 +40,13 @@ class Builder {
     const std::string main = machine_.main().name;
     add(main, work_.main_bytes, bandwidth(machine_, main));
     add("l2", work_.l2_bytes, bandwidth(machine_, "l2"));
-    add("shared", work_.l1_bytes, bandwidth(machine_, "shared"));
-    add("instruction", work_.warp_instructions, machine_.known("instruction"));
+    add("shared", work_.l1_bytes, at_clock(bandwidth(machine_, "shared")));
+    const auto issue = at_clock(machine_.known("instruction"));
+    add("instruction", work_.warp_instructions, issue);
+    const auto memory = bandwidth(machine_, main);
+    if (issue && memory) {
+      result_.instruction_ridge = *issue / (*memory / kSector);
+    }
     rates();
     intensities();
     classify();
@@ -53,6 +59,13 @@ class Builder {
   }
 
  private:
+  /// A rate of the processors at the clock that the kernel was held to.
+  [[nodiscard]] std::optional<double> at_clock(std::optional<double> rate) const {
+    const auto most = machine_.known("clock.max");
+    const bool held = rate && work_.clock_locked && work_.clock_hz && most && *work_.clock_hz > 0;
+    return held ? std::optional(*rate * std::min(1.0, *work_.clock_hz / *most)) : rate;
+  }
+
   void add(const std::string& resource, std::optional<double> amount, std::optional<double> rate) {
     if (amount && rate && *rate > 0) {
       result_.ceilings.push_back({resource, *amount / *rate});
@@ -63,7 +76,7 @@ class Builder {
   void rates() {
     double most = 0;
     for (const auto& [path, flops] : work_.flops) {
-      const auto rate = peak(machine_, path);
+      const auto rate = at_clock(peak(machine_, path));
       if (!rate) {
         continue;
       }
@@ -91,14 +104,16 @@ class Builder {
   }
 
   void classify() {
-    const std::string main = machine_.main().name;
-    double memory = 0;
-    for (const CeilingTime& ceiling : result_.ceilings) {
-      const bool rate = is_rate(ceiling.resource);
-      compute_ = rate ? std::max(compute_, ceiling.seconds) : compute_;
-      memory = ceiling.resource == main ? ceiling.seconds : memory;
-    }
-    result_.above_ridge = compute_ > memory;
+    const auto seconds = [this](const std::string& resource) {
+      for (const CeilingTime& ceiling : result_.ceilings) {
+        if (ceiling.resource == resource) {
+          return ceiling.seconds;
+        }
+      }
+      return 0.0;
+    };
+    const double rates = compute_ > 0 ? compute_ : seconds("instruction");
+    result_.above_ridge = rates > seconds(machine_.main().name);
   }
 
   [[nodiscard]] static bool is_rate(const std::string& resource) {

@@ -33,10 +33,12 @@ struct KernelRoofline {
   std::optional<double> l2_intensity;
   std::optional<double> l1_intensity;
   std::optional<double> instruction_intensity;  ///< Warp instructions per sector of device memory.
-  double ridge = 0;          ///< FLOP per byte, of the rate that most of its FLOP use; 0: none.
-  bool above_ridge = false;  ///< Its rates take longer than device memory.
-  double attained = 0;       ///< Share of the binding ceiling, in [0, ...).
-  double headroom_s = 0;     ///< What it would save at that ceiling.
+  double ridge = 0;  ///< FLOP per byte, of the rate that most of its FLOP use; 0: none.
+  /// Its FLOP take longer than device memory; of a kernel without FLOP, its instructions do.
+  bool above_ridge = false;
+  double instruction_ridge = 0;  ///< Warp instructions per sector; 0: not known.
+  double attained = 0;           ///< Share of the binding ceiling, in [0, ...).
+  double headroom_s = 0;         ///< What it would save at that ceiling.
   KernelBound bound = KernelBound::kUnknown;
 
   [[nodiscard]] std::string binding() const {
@@ -44,8 +46,8 @@ struct KernelRoofline {
   }
 };
 
-/// The ceilings of `machine` at its greatest clock. A figure that the machine does not know gives
-/// no ceiling.
+/// The ceilings of `machine` at its greatest clock; at the kernel's own where the profiler held
+/// that. A figure that the machine does not know gives no ceiling.
 [[nodiscard]] KernelRoofline kernel_roofline(const hardware::Machine& machine,
                                              const ir::KernelWork& work);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace mansard::traces {
 namespace {
@@ -34,6 +35,7 @@ struct Counted {
   std::int64_t kernel = 0;
   std::string name;
   double seconds = 0;
+  bool clock_locked = false;
   Metrics metrics;
 };
 
@@ -41,21 +43,21 @@ struct Counted {
 std::vector<Counted> counted(Database& db) {
   Statement rows = db.prepare(
       "SELECT coalesce(m.timeline_kernel, k.id), n.text, coalesce(t.duration_ns, k.duration_ns), "
-      "d.name, c.value, k.id FROM counter_rows c JOIN metrics d ON d.id = c.metric JOIN "
-      "kernel_rows "
-      "k ON k.id = c.kernel JOIN names n ON n.id = k.name LEFT JOIN matches m ON m.counter_kernel "
-      "= "
-      "k.id LEFT JOIN kernel_rows t ON t.id = m.timeline_kernel WHERE c.value IS NOT NULL ORDER BY "
-      "k.id, c.metric");
+      "d.name, c.value, k.id, r.clocks_locked AND m.timeline_kernel IS NULL FROM counter_rows c "
+      "JOIN metrics d ON d.id = c.metric JOIN kernel_rows k ON k.id = c.kernel JOIN runs r ON r.id "
+      "= k.run JOIN names n ON n.id = k.name LEFT JOIN matches m ON m.counter_kernel = k.id LEFT "
+      "JOIN kernel_rows t ON t.id = m.timeline_kernel WHERE c.value IS NOT NULL ORDER BY k.id, 1, "
+      "c.metric");
   std::vector<Counted> result;
-  std::int64_t last = -1;
+  std::pair<std::int64_t, std::int64_t> last{-1, -1};
   while (rows.step()) {
-    if (rows.integer(5) != last) {
-      last = rows.integer(5);
-      result.push_back({rows.integer(0),
-                        std::string(rows.text(1)),
-                        static_cast<double>(rows.integer(2)) * kNanosecond,
-                        {}});
+    const std::pair<std::int64_t, std::int64_t> now{rows.integer(5), rows.integer(0)};
+    if (now != last) {
+      last = now;
+      result.push_back({.kernel = rows.integer(0),
+                        .name = std::string(rows.text(1)),
+                        .seconds = static_cast<double>(rows.integer(2)) * kNanosecond,
+                        .clock_locked = rows.integer(6) != 0});
     }
     result.back().metrics.emplace(rows.text(3), rows.real(4));
   }
@@ -110,7 +112,11 @@ void add_flops(const Metrics& metrics, ir::KernelWork& work) {
 
 ir::KernelWork work_of(const Counted& c) {
   const Metrics& m = c.metrics;
-  ir::KernelWork work{.kernel = c.kernel, .name = c.name, .seconds = c.seconds, .counted = true};
+  ir::KernelWork work{.kernel = c.kernel,
+                      .name = c.name,
+                      .seconds = c.seconds,
+                      .counted = true,
+                      .clock_locked = c.clock_locked};
   add_flops(m, work);
   work.main_bytes = sum(m, {"dram__bytes_read.sum", "dram__bytes_write.sum"});
   work.main_sectors = sum(m, {"dram__sectors_read.sum", "dram__sectors_write.sum"});
@@ -156,7 +162,8 @@ bool is_throughput(std::string_view reason) {
 }
 
 KernelStalls stalls_of(const Counted& c) {
-  KernelStalls result{.kernel = c.kernel, .name = c.name, .seconds = c.seconds};
+  KernelStalls result{
+      .kernel = c.kernel, .name = c.name, .seconds = c.seconds, .clock_locked = c.clock_locked};
   constexpr std::string_view kFirst = "smsp__average_warps_issue_stalled_";
   constexpr std::string_view kLast = "_per_issue_active.ratio";
   for (const auto& [name, value] : c.metrics) {

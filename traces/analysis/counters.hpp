@@ -28,6 +28,7 @@ struct KernelStalls {
   std::int64_t kernel = 0;
   std::string name;
   double seconds = 0;
+  bool clock_locked = false;           ///< `seconds` is of a run whose clocks the profiler held.
   std::optional<double> ipc;           ///< Warp instructions per cycle and processor.
   std::optional<double> issue_active;  ///< Share of cycles in which a scheduler issues, in [0, 1].
   std::optional<double> warps_per_scheduler;

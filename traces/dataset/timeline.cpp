@@ -131,7 +131,7 @@ Result<ir::Timeline> read_timeline(Database& dataset) {
 }
 
 Result<void> write_projected(const std::string& from, const std::string& to,
-                             const ir::Timeline& timeline,
+                             const std::string& machine, const ir::Timeline& timeline,
                              const std::vector<PredictionRow>& predictions) {
   std::error_code error;
   if (std::filesystem::exists(to, error) &&
@@ -169,6 +169,12 @@ Result<void> write_projected(const std::string& from, const std::string& to,
                      p.kind, p.how, p.critical ? 1 : 0);
     }
   }
+  // What the profiler said of the old device does not hold of the new one; nor do counters.
+  db.prepare(
+        "UPDATE devices SET name = ?1, sm_count = NULL, memory_bytes = NULL, bandwidth = NULL, "
+        "clock_hz = NULL, compute_capability = NULL, warp_size = NULL, registers_per_sm = NULL, "
+        "shared_per_sm = NULL, threads_per_sm = NULL")
+      .run(machine);
   db.execute("COMMIT");
   return db.status();
 }

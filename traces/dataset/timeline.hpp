@@ -25,9 +25,10 @@ struct PredictionRow {
   bool critical = false;  ///< It lies on the critical path.
 };
 
-/// A copy of a dataset with the times of `timeline` (same activities and calls) and predictions.
+/// A copy of a dataset with the times of `timeline` (same activities and calls) and predictions;
+/// its devices are `machine`.
 [[nodiscard]] Result<void> write_projected(const std::string& from, const std::string& to,
-                                           const ir::Timeline& timeline,
+                                           const std::string& machine, const ir::Timeline& timeline,
                                            const std::vector<PredictionRow>& predictions);
 
 }  // namespace mansard::traces

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -31,12 +32,12 @@ Axes axes_of(const HeatMap& map) {
   double x_low = 0.1;
   double x_high = 1000;
   double y_low = 1e12;
-  double y_high = 1e13;
+  double y_high = 1e12;
   for (const HeatMap::Point& p : map.points) {
     x_low = std::min(x_low, p.intensity);
     x_high = std::max(x_high, p.intensity);
-    y_low = std::min(y_low, p.flops_per_s);
-    y_high = std::max(y_high, p.flops_per_s);
+    y_low = std::min(y_low, p.rate);
+    y_high = std::max(y_high, p.rate);
   }
   for (const HeatMap::Line& rate : map.rates) {
     y_high = std::max(y_high, rate.value);
@@ -46,7 +47,7 @@ Axes axes_of(const HeatMap& map) {
   return {{x0, x1, kPlot.x, kPlot.right()}, {y0, y1, kPlot.bottom(), kPlot.y}};
 }
 
-void draw_axes(Svg& svg, const Axes& axes) {
+void draw_axes(Svg& svg, const HeatMap& map, const Axes& axes) {
   svg.rect(kPlot, "frame");
   for (const double x : decades(axes.x)) {
     svg.line({axes.x(x), kPlot.y}, {axes.x(x), kPlot.bottom()}, "grid");
@@ -56,9 +57,8 @@ void draw_axes(Svg& svg, const Axes& axes) {
     svg.line({kPlot.x, axes.y(y)}, {kPlot.right(), axes.y(y)}, "grid");
     svg.text({kPlot.x - 8, axes.y(y) + 4}, decade_text(y), "tick", Svg::Anchor::kEnd);
   }
-  svg.text({kPlot.center().x, kPlot.bottom() + 38}, "FLOP per byte of device memory", "tick",
-           Svg::Anchor::kMiddle);
-  svg.turned_text({18, kPlot.center().y}, -90, "FLOP/s", "tick");
+  svg.text({kPlot.center().x, kPlot.bottom() + 38}, map.x, "tick", Svg::Anchor::kMiddle);
+  svg.turned_text({18, kPlot.center().y}, -90, map.y, "tick");
 }
 
 void draw_cells(Svg& svg, const HeatMap& map, const Axes& axes) {
@@ -66,7 +66,7 @@ void draw_cells(Svg& svg, const HeatMap& map, const Axes& axes) {
   double most = 0;
   for (const HeatMap::Point& p : map.points) {
     double& cell = cells[{static_cast<int>(std::floor(std::log10(p.intensity) * kPerDecade)),
-                          static_cast<int>(std::floor(std::log10(p.flops_per_s) * kPerDecade))}];
+                          static_cast<int>(std::floor(std::log10(p.rate) * kPerDecade))}];
     cell += p.seconds;
     most = std::max(most, cell);
   }
@@ -78,6 +78,29 @@ void draw_cells(Svg& svg, const HeatMap& map, const Axes& axes) {
     const int shade =
         std::clamp(kShades + static_cast<int>(std::floor(std::log10(seconds / most))), 1, kShades);
     svg.rect({x0, y0, x1 - x0, y1 - y0}, fmt::format("heat{}", shade));
+  }
+}
+
+/// Along the line from a to b, a little above it, where it is three quarters up.
+void draw_slope_label(Svg& svg, const std::string& label, Point a, Point b) {
+  constexpr double kPlace = 0.75;
+  constexpr double kAbove = 5;
+  const double length = std::hypot(b.x - a.x, b.y - a.y);
+  const double across = kAbove / length;
+  const Point at{a.x + kPlace * (b.x - a.x) + across * (b.y - a.y),
+                 a.y + kPlace * (b.y - a.y) - across * (b.x - a.x)};
+  const double degrees = std::atan2(b.y - a.y, b.x - a.x) * 180 / std::numbers::pi;
+  svg.turned_text(at, degrees, label, "label");
+}
+
+void draw_legend(Svg& svg) {
+  constexpr double kCell = 14;
+  const double y = kPlot.bottom() + 50;
+  const double x = kPlot.right() - kShades * kCell;
+  svg.text({x - 8, y + 11}, "time of a cell, a tenth each, down from the most", "tick",
+           Svg::Anchor::kEnd);
+  for (int shade = kShades; shade >= 1; --shade) {
+    svg.rect({x + (kShades - shade) * kCell, y, kCell, kCell}, fmt::format("heat{}", shade));
   }
 }
 
@@ -94,7 +117,8 @@ void draw_ceilings(Svg& svg, const HeatMap& map, const Axes& axes) {
     if (x1 > x0) {
       svg.line({axes.x(x0), axes.y(x0 * slope.value)}, {axes.x(x1), axes.y(x1 * slope.value)},
                "ceiling");
-      svg.text({axes.x(x0) + 6, axes.y(x0 * slope.value) - 6}, slope.label, "label");
+      draw_slope_label(svg, slope.label, {axes.x(x0), axes.y(x0 * slope.value)},
+                       {axes.x(x1), axes.y(x1 * slope.value)});
     }
   }
 }
@@ -111,9 +135,10 @@ std::string heat_map_svg(const HeatMap& map) {
       "#b30000}");
   svg.text({kPlot.x, 28}, map.title, "title");
   const Axes axes = axes_of(map);
-  draw_axes(svg, axes);
+  draw_axes(svg, map, axes);
   draw_cells(svg, map, axes);
   draw_ceilings(svg, map, axes);
+  draw_legend(svg);
   return svg.finish();
 }
 

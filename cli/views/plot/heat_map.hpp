@@ -8,15 +8,17 @@ namespace mansard::cli {
 
 struct HeatMap {
   struct Point {
-    double intensity = 0;  ///< FLOP per byte.
-    double flops_per_s = 0;
+    double intensity = 0;  ///< FLOP per byte, or warp instructions per sector.
+    double rate = 0;       ///< FLOP or warp instructions per second.
     double seconds = 0;
   };
   struct Line {
     std::string label;
-    double value = 0;  ///< FLOP per second of a rate; byte per second of a bandwidth.
+    double value = 0;  ///< Of a rate, as above; bytes or sectors per second of a bandwidth.
   };
   std::string title;
+  std::string x = "FLOP per byte of device memory";
+  std::string y = "FLOP/s";
   std::vector<Point> points;
   std::vector<Line> rates;
   std::vector<Line> bandwidths;
