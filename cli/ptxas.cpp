@@ -11,6 +11,7 @@
 
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,14 +27,33 @@ struct Finished {
   std::string text;
 };
 
-/// Runs a program and returns what it wrote to standard output and error.
-std::optional<Finished> run_program(std::vector<std::string> words) {
+/// A file without a name that holds `text`, at its beginning; -1 if there is none to be had.
+int nameless_file(std::string_view text) {
+  const int file = memfd_create("ptx", MFD_CLOEXEC);
+  while (file >= 0 && !text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written <= 0) {
+      close(file);
+      return -1;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (file >= 0) {
+    lseek(file, 0, SEEK_SET);
+  }
+  return file;
+}
+
+/// Runs a program that reads the file `input`, which is closed; what it wrote to standard output
+/// and error.
+std::optional<Finished> run_program(std::vector<std::string> words, int input) {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) {
+  if (input < 0 || pipe(ends.data()) != 0) {
     return std::nullopt;
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
@@ -47,6 +67,7 @@ std::optional<Finished> run_program(std::vector<std::string> words) {
       posix_spawnp(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
+  close(input);
   if (failed != 0) {
     close(ends[0]);
     return std::nullopt;
@@ -88,10 +109,11 @@ std::int64_t number_before(std::string_view text, std::string_view unit) {
 
 }  // namespace
 
-std::optional<model::kernel::Resources> assemble(const std::string& path, const std::string& entry,
+std::optional<model::kernel::Resources> assemble(const std::string& text, const std::string& entry,
                                                  const std::string& target, std::string& why) {
-  const auto finished =
-      run_program({"ptxas", "-arch=" + target, "-v", "--entry", entry, "-o", "/dev/null", path});
+  const auto finished = run_program(
+      {"ptxas", "-arch=" + target, "-v", "--entry", entry, "-o", "/dev/null", "/dev/stdin"},
+      nameless_file(text));
   if (!finished || (WIFEXITED(finished->status) && WEXITSTATUS(finished->status) == 127)) {
     why = "ptxas is not installed";
     return std::nullopt;

@@ -11,12 +11,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/kernel_file.hpp"
 #include "cli/kernel_launch.hpp"
 #include "cli/options.hpp"
 #include "cli/ptxas.hpp"
 #include "cli/verb.hpp"
 #include "frontend/ptx/lower/lower.hpp"
-#include "frontend/ptx/parser.hpp"
 #include "ir/kernel_formulas.hpp"
 #include "support/suggest.hpp"
 
@@ -58,7 +58,7 @@ class KernelVerb {
   explicit KernelVerb(const Options& options) : options_(options) {}
 
   Outcome run() {
-    auto parsed = frontend::ptx::parse_file(options_.path);
+    auto parsed = read_kernels(options_.path);
     if (!parsed) {
       return failed(parsed.error());
     }
@@ -176,7 +176,7 @@ class KernelVerb {
       if (known != assembled_.end()) {
         return known->second;
       }
-      if (const auto found = assemble(options_.path, kernel.name, key.second, why)) {
+      if (const auto found = assemble(module_.source->text, kernel.name, key.second, why)) {
         return assembled_[key] = *found;
       }
     } else {
@@ -277,7 +277,9 @@ Run add_kernel(CLI::App& app) {
   mansard kernel kernels.ptx -m a100-sxm-80gb,h200-sxm --entry transpose --grid 256,256 --block 32,8 --arg 0=8192
   mansard kernel kernels.ptx -m h200-sxm --launches launches.csv --format csv)");
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->path, "A .ptx file")->required();
+  verb->add_option("FILE", options->path,
+                   "A .ptx file, or .ll or .bc of clang --cuda-device-only -emit-llvm")
+      ->required();
   add_launch_options(*verb, *options);
   add_machine_options(*verb, options->machine);
   verb->add_flag("--by-line", options->by_line, "Also show demand by source line (.loc)")

@@ -1,0 +1,5 @@
+target triple = "amdgcn-amd-amdhsa"
+
+define void @f() {
+  ret void
+}
