@@ -138,12 +138,18 @@ void collect(const Edges& predecessors, std::uint32_t latch, KernelLoop& loop) {
   }
 }
 
-std::vector<KernelLoop> natural_loops(const Edges& successors) {
+/// Without the ways out of the kernel.
+Edges ways_within(const Edges& successors) {
   Edges within = successors;
   for (auto& each : within) {
     std::erase(each, kNothing);
   }
-  const std::vector<std::uint32_t> idom = dominators(within, 0);
+  return within;
+}
+
+std::vector<KernelLoop> natural_loops(const Edges& successors,
+                                      const std::vector<std::uint32_t>& idom) {
+  const Edges within = ways_within(successors);
   Edges predecessors(successors.size());
   for (const std::uint32_t b : post_order(within, 0)) {
     for (const std::uint32_t to : within[b]) {
@@ -352,7 +358,8 @@ KernelFlow analyse_flow(const Kernel& kernel) {
   KernelFlow flow;
   flow.successors = successors_of(kernel);
   flow.post_dominator = post_dominators(flow.successors);
-  flow.loops = natural_loops(flow.successors);
+  flow.dominator = dominators(ways_within(flow.successors), 0);
+  flow.loops = natural_loops(flow.successors, flow.dominator);
   nest(flow, kernel.blocks.size());
   slice(kernel, flow);
   find_carried(kernel, flow);

@@ -25,6 +25,8 @@ struct KernelLoop {
 struct KernelFlow {
   std::vector<std::vector<std::uint32_t>> successors;
   std::vector<std::uint32_t> post_dominator;  ///< Immediate; kNothing is the end of the kernel.
+  std::vector<std::uint32_t> dominator;  ///< Immediate; kNothing of the entry and of what it does
+                                         ///< not reach.
   std::vector<KernelLoop> loops;
   std::vector<std::uint32_t> loop_of;  ///< Innermost loop of a block, or kNothing.
   std::vector<bool> tracked;           ///< Registers that an address or a branch depends on.
