@@ -12,6 +12,7 @@
 #include "validate/cases.hpp"
 #include "validate/class_model.hpp"
 #include "validate/least_squares.hpp"
+#include "validate/measurements.hpp"
 
 namespace mansard::validate {
 namespace {
@@ -37,9 +38,10 @@ bool is_interval(std::string_view path) {
 
 /// Counts are not fitted, and neither are parameters that the estimate does not scale with.
 bool is_fitted(std::string_view path) {
-  constexpr std::string_view kCounts[] = {
-      "launches",           "calls", "least_",  "most_",    "min_stages", "line", "matmul.resident",
-      "unaligned.resident", "deep",  "reserve", "max_split"};
+  constexpr std::string_view kCounts[] = {"launches", "calls",           "least_",
+                                          "most_",    "min_stages",      "line",
+                                          "tile_",    "matmul.resident", "unaligned.resident",
+                                          "deep",     "reserve",         "max_split"};
   return !is_interval(path) &&
          std::none_of(std::begin(kCounts), std::end(kCounts), [&](std::string_view word) {
            return path.find(word) != std::string_view::npos;
@@ -84,6 +86,9 @@ class Fitter {
       parameter.value = std::exp(whole.x[i]);
       result.parameters.push_back(parameter);
     }
+    for (const auto& [path, constant] : constants_) {
+      add_unless_structural(constant, result.constants);
+    }
     const std::vector<double> seen = estimates(whole.x, all());
     const std::vector<double> unseen = held_out();
     add_classes(seen, unseen, result);
@@ -110,8 +115,7 @@ class Fitter {
     for (Sample& sample : samples_) {
       std::string shape;
       for (const auto& [name, value] : sample.row->dims) {
-        const bool measured = name.ends_with("_us") || name == "sm_mhz" || name == "power_w";
-        shape += measured ? "" : fmt::format("{}={};", name, value);
+        shape += describes_shape(name) ? fmt::format("{}={};", name, value) : "";
       }
       const std::uint64_t hash = hash_text(shape);
       shapes.insert(hash);
@@ -140,6 +144,12 @@ class Fitter {
                 {.path = path, .dimension = symbols[s].dimension(), .before = sample.values[s]});
           }
           sample.unknowns.emplace_back(at->second, s);
+        } else {
+          constants_.try_emplace(path, FittedParameter{.path = path,
+                                                       .dimension = symbols[s].dimension(),
+                                                       .before = sample.values[s],
+                                                       .value = sample.values[s],
+                                                       .determined = true});
         }
       }
     }
@@ -319,6 +329,7 @@ class Fitter {
   std::vector<Sample> samples_;
   std::vector<FittedParameter> unknowns_;
   std::map<std::string, double> intervals_;
+  std::map<std::string, FittedParameter> constants_;  ///< Counts, and terms that are switched off.
   std::size_t shapes_ = 0;
   std::size_t folds_ = 1;
 };
@@ -349,8 +360,7 @@ std::uint64_t row_hash(const ir::Measurement& row) {
       fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", row.machine, without_version(row.implementation),
                   row.mode, row.op, row.phase, row.dtype, row.out_dtype, row.kv_dtype);
   for (const auto& [name, value] : row.dims) {
-    const bool measured = name.ends_with("_us") || name == "sm_mhz" || name == "power_w";
-    text += measured ? "" : fmt::format("|{}={}", name, value);
+    text += describes_shape(name) ? fmt::format("|{}={}", name, value) : "";
   }
   return hash_text(text + "|" + row.model);
 }

@@ -32,6 +32,8 @@ struct ClassFit {
 struct ImplementationFit {
   std::string implementation;
   std::vector<FittedParameter> parameters;
+  std::vector<FittedParameter> constants;  ///< What the rows read and no fit changes: counts, terms
+                                           ///< that are switched off. As the calibration had them.
   std::vector<FittedParameter> intervals;  ///< From held-out rows; `interval.low` and the like.
   std::vector<ClassFit> classes;
   std::vector<std::uint64_t> rows;  ///< Hashes of the rows used, sorted.

@@ -115,9 +115,10 @@ class Comparer {
       }
       return;
     }
-    report.comparisons.push_back(model->compare(row));
-    report.calibrated_on_these_rows =
-        report.calibrated_on_these_rows || calibration_.saw(row_hash(row));
+    Comparison comparison = model->compare(row);
+    comparison.seen = calibration_.saw(row_hash(row));
+    report.calibrated_on_these_rows = report.calibrated_on_these_rows || comparison.seen;
+    report.comparisons.push_back(comparison);
   }
 
   Report finish() {

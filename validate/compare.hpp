@@ -26,6 +26,7 @@ struct Comparison {
   double compute = 0;   ///< The first of its terms.
   double memory = 0;    ///< The second.
   std::string why;      ///< What the estimate is made of; of the worst rows only.
+  bool seen = false;    ///< The calibration was fitted on it.
   [[nodiscard]] bool flagged() const { return !row->flags.empty(); }
   /// The measurement beats the bound by more than 2 % and its clock's step.
   [[nodiscard]] bool violates() const;

@@ -127,6 +127,12 @@ class RowReader {
 
 }  // namespace
 
+bool describes_shape(std::string_view column) {
+  constexpr std::string_view kConditions[] = {"sm_mhz", "power_w", "temp_c", "trials", "calls"};
+  return !column.ends_with("_us") &&
+         std::find(std::begin(kConditions), std::end(kConditions), column) == std::end(kConditions);
+}
+
 Result<std::vector<ir::Measurement>> read_measurements(std::shared_ptr<const SourceFile> file) {
   const std::string name = file->name;
   CsvScanner scanner(std::move(file));

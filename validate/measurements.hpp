@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "ir/measurement.hpp"
@@ -14,5 +15,9 @@ namespace mansard::validate {
 /// place; all of a file at once (the first twenty).
 [[nodiscard]] Result<std::vector<ir::Measurement>> read_measurements(
     std::shared_ptr<const SourceFile> file);
+
+/// Whether a numeric column says what was run, not how it went: no time, clock, power, temperature,
+/// number of trials or calls.
+[[nodiscard]] bool describes_shape(std::string_view column);
 
 }  // namespace mansard::validate

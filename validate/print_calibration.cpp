@@ -49,7 +49,7 @@ std::string print_calibration(const std::string& machine,
       "# Fitted by `mansard calibrate`.\nschema: 1\nmachine: {}\nimplementations:\n", machine);
   for (const ImplementationFit& fit : fits) {
     text += fmt::format("  \"{}\":\n", fit.implementation);
-    for (const auto* parameters : {&fit.parameters, &fit.intervals}) {
+    for (const auto* parameters : {&fit.parameters, &fit.constants, &fit.intervals}) {
       for (const FittedParameter& p : *parameters) {
         text += parameter_line(p);
       }

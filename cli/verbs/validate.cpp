@@ -17,6 +17,7 @@
 #include "cli/views/validation.hpp"
 #include "support/document.hpp"
 #include "traces/dataset/schema.hpp"
+#include "validate/accuracy.hpp"
 #include "validate/compare.hpp"
 #include "validate/counts.hpp"
 #include "validate/tolerance.hpp"
@@ -32,6 +33,8 @@ struct Options {
   Format format = Format::kTable;
   bool summary = false;
   std::vector<std::string> tolerances;  ///< "7", "matmul/bf16=7"
+  bool accuracy = false;
+  std::string limits;  ///< A file of limits of the accuracy table's lines.
   std::string plot;
   std::string counts;
 };
@@ -43,8 +46,8 @@ struct Model {
   validate::ValidateOptions options;
 };
 
-Result<Model> model_of(const Options& options) {
-  auto machine = load(options.machine.machines.front(), options.machine);
+Result<Model> model_of(const Options& options, const std::string& name) {
+  auto machine = load(name, options.machine);
   if (!machine) {
     return failure(std::move(machine.error()));
   }
@@ -122,7 +125,7 @@ Result<Outcome> validate_times(const std::vector<ir::Measurement>& rows, const O
   if (!tolerances) {
     return failure(tolerances.error());
   }
-  const auto model = model_of(options);
+  const auto model = model_of(options, options.machine.machines.front());
   if (!model) {
     return failure(model.error());
   }
@@ -135,7 +138,7 @@ Result<Outcome> validate_counts(const std::vector<ir::Measurement>& rows, const 
   if (!counted) {
     return failure(counted.error());
   }
-  const auto model = model_of(options);
+  const auto model = model_of(options, options.machine.machines.front());
   if (!model) {
     return failure(model.error());
   }
@@ -187,10 +190,50 @@ Result<std::vector<ir::Measurement>> read_rows(const Options& options) {
   return rows;
 }
 
+Result<std::vector<validate::AccuracyLimit>> limits_of(const Options& options) {
+  if (options.limits.empty()) {
+    return std::vector<validate::AccuracyLimit>();
+  }
+  return read_document(options.limits).and_then([](const Node& document) {
+    return validate::read_limits(document);
+  });
+}
+
+/// The accuracy table of all the machines; exit code 3 if a line exceeds its limit.
+Result<Outcome> show_accuracy(const std::vector<ir::Measurement>& rows, const Options& options) {
+  const auto limits = limits_of(options);
+  if (!limits) {
+    return failure(limits.error());
+  }
+  std::vector<validate::AccuracyLine> lines;
+  for (const std::string& name : options.machine.machines) {
+    const auto model = model_of(options, name);
+    if (!model) {
+      return failure(model.error());
+    }
+    const auto report = validate::compare(rows, model->machine, model->calibration, model->options);
+    if (!report) {
+      return failure(report.error());
+    }
+    const auto more = validate::accuracy(*report, model->machine);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  Outcome outcome{.out = accuracy_markdown(lines)};
+  for (const std::string& sentence : validate::exceeded(lines, *limits)) {
+    outcome.err += sentence + "\n";
+    outcome.exit_code = kToleranceExceeded;
+  }
+  return outcome;
+}
+
 Outcome validate_files(const Options& options) {
   const auto rows = read_rows(options);
   if (!rows) {
     return failed(rows.error());
+  }
+  if (options.accuracy || !options.limits.empty()) {
+    auto table = show_accuracy(*rows, options);
+    return table ? std::move(*table) : failed(table.error());
   }
   auto outcome =
       options.counts.empty() ? validate_times(*rows, options) : validate_counts(*rows, options);
@@ -218,6 +261,10 @@ Run add_validate(CLI::App& app) {
       ->type_name("WORD")
       ->check(one_of({"decode", "prefill"}));
   verb->add_flag("--summary", options->summary, "Only the table of classes");
+  verb->add_flag("--accuracy", options->accuracy,
+                 "The accuracy table in Markdown: a line a kind of op and machine");
+  verb->add_option("--limits", options->limits,
+                   "The accuracy table; exit with 3 if a line exceeds its limit in this YAML file");
   verb->add_option("--tolerance", options->tolerances,
                    "Exit with 3 if the mean error of a class exceeds this many per cent; "
                    "CLASS: words as matmul/bf16 or attention/decode/cudnn, the most words count")

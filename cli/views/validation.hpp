@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "validate/accuracy.hpp"
 #include "validate/compare.hpp"
 
 namespace mansard::cli {
@@ -16,5 +17,8 @@ namespace mansard::cli {
 [[nodiscard]] std::string validation_json(const validate::Report& report);
 /// One line a row: what was measured and what the model says.
 [[nodiscard]] std::string validation_csv(const validate::Report& report);
+
+/// The accuracy table in Markdown, as the README has it.
+[[nodiscard]] std::string accuracy_markdown(const std::vector<validate::AccuracyLine>& lines);
 
 }  // namespace mansard::cli
