@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "cli/files.hpp"
-#include "cli/serving.hpp"
-#include "cli/serving_sweep.hpp"
+#include "cli/serve/search.hpp"
+#include "cli/serve/server.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
 #include "cli/views/serving.hpp"

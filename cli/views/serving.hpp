@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/serving.hpp"
+#include "cli/serve/server.hpp"
 
 /// Views of simulated services: one struct in, text out.
 namespace mansard::cli {

@@ -33,6 +33,11 @@ Result<DeviceMemory> memory_of(const DeploymentInputs& inputs) {
                       .runtime = s.runtime_bytes};
   result.kv_per_token =
       ir::value(ir::kv_bytes_per_token(*graph), {{"batch", 1}, {"q_len", 1}, {"context", 1}});
+  if (inputs.draft != nullptr) {
+    result.weights += inputs.draft->weights;
+    result.activations = std::max(result.activations, inputs.draft->activations);
+    result.kv_per_token += inputs.draft->kv_per_token;
+  }
   return result;
 }
 
@@ -78,6 +83,22 @@ Result<std::uint64_t> blocks_of(const DeploymentInputs& inputs, DeviceMemory& me
   return blocks;
 }
 
+Result<std::shared_ptr<StepModel>> timer_of(const DeploymentInputs& inputs) {
+  if (inputs.timer != nullptr) {
+    return inputs.timer;
+  }
+  CostOptions options = inputs.options;
+  options.mode = inputs.settings.enforce_eager ? Mode::kEager : options.mode;
+  return StepModel::build({.decode = inputs.decode,
+                           .prefill = inputs.prefill,
+                           .machine = inputs.machine,
+                           .calibration = inputs.calibration,
+                           .plan = inputs.plan,
+                           .options = options,
+                           .captured = inputs.settings.captured()})
+      .map([](std::unique_ptr<StepModel> built) { return std::shared_ptr(std::move(built)); });
+}
+
 }  // namespace
 
 Result<Deployment> deploy(const DeploymentInputs& inputs) {
@@ -89,15 +110,7 @@ Result<Deployment> deploy(const DeploymentInputs& inputs) {
   if (!blocks) {
     return failure(blocks.error());
   }
-  CostOptions options = inputs.options;
-  options.mode = inputs.settings.enforce_eager ? Mode::kEager : options.mode;
-  auto timer = StepModel::build({.decode = inputs.decode,
-                                 .prefill = inputs.prefill,
-                                 .machine = inputs.machine,
-                                 .calibration = inputs.calibration,
-                                 .plan = inputs.plan,
-                                 .options = options,
-                                 .captured = inputs.settings.captured()});
+  auto timer = timer_of(inputs);
   if (!timer) {
     return failure(std::move(timer.error()));
   }

@@ -11,17 +11,6 @@
 /// From a model on a machine to a pool of a service.
 namespace mansard::model::serve {
 
-struct DeploymentInputs {
-  const ir::Graph& decode;
-  const ir::Graph& prefill;
-  const hardware::Machine& machine;
-  const Calibration& calibration;
-  Plan plan;
-  CostOptions options;
-  EngineSettings settings;
-  std::optional<double> usd_per_gpu_hour;  ///< Instead of the machine's price.
-};
-
 /// What a device's memory goes to; bytes.
 struct DeviceMemory {
   double capacity = 0;  ///< Usable: what the device reports, times the utilisation.
@@ -32,10 +21,26 @@ struct DeviceMemory {
   double kv_per_token = 0;
 };
 
+struct DeploymentInputs {
+  const ir::Graph& decode;
+  const ir::Graph& prefill;
+  const hardware::Machine& machine;
+  const Calibration& calibration;
+  Plan plan;
+  CostOptions options;
+  EngineSettings settings;
+  std::optional<double> usd_per_gpu_hour;  ///< Instead of the machine's price.
+  /// Of the same graphs, machine, calibration, plan, options and graph sizes; null: one is built.
+  std::shared_ptr<StepModel> timer;
+  /// Of a model that drafts on the same devices: its weights, and keys and values of every token,
+  /// take their share of the memory. Null: none.
+  const DeviceMemory* draft = nullptr;
+};
+
 /// A pool with what it points to. `pool.settings` is complete: model length and blocks are set.
 struct Deployment {
   Pool pool;
-  std::unique_ptr<StepModel> timer;
+  std::shared_ptr<StepModel> timer;
   DeviceMemory memory;
   std::vector<std::string> assumptions;
 };

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/serving.hpp"
+#include "cli/serve/server.hpp"
 
 namespace mansard::cli {
 
