@@ -444,6 +444,7 @@ class Block {
     }
     InstructionCounts& counts = counts_of(step);
     counts.taken += mask != 0 ? 1 : 0;
+    counts.passed += rest != 0 ? 1 : 0;
     if (ways.size() == 1) {
       warp.paths.back().pc = ways.front().pc;
       return true;
