@@ -11,10 +11,10 @@ namespace {
 using ir::MemorySpace;
 
 /// A kernel is counted exactly if that takes this many steps (a microsecond or less each) ...
-constexpr std::int64_t kExactSteps = 500'000;
+constexpr std::int64_t kExactSteps = 2'500'000;
 /// ... as far as is known after this many; else by sampled blocks, for which these remain.
 constexpr std::int64_t kTrialSteps = 100'000;
-constexpr std::int64_t kSampleSteps = 200'000;
+constexpr std::int64_t kSampleSteps = 500'000;
 constexpr std::int64_t kMostSteps = 6'000'000;
 constexpr double kGoldenRatio = 0.6180339887498949;
 
