@@ -57,6 +57,8 @@ struct Attention {
   bool qkv_bias = false;
   bool output_bias = false;
   QkNorm qk_norm = QkNorm::kNone;
+  bool qk_norm_bias = false;
+  bool inner_norm = false;  ///< Over all heads' outputs, before the output projection (bitnet).
   bool value_norm = false;  ///< Values are normalised too, without a gain (gemma4).
   OutputGate gate = OutputGate::kNone;
   bool sinks = false;         ///< One learned sink per head.
@@ -151,6 +153,7 @@ struct Activation {
   std::string name = "silu";
   std::int64_t arithmetic = 2;
   std::int64_t special = 1;
+  std::int64_t parameters = 0;  ///< Learned scalars of the function (xIELU has two).
   friend bool operator==(const Activation&, const Activation&) = default;
 };
 
@@ -158,6 +161,7 @@ struct Dense {
   std::int64_t width = 0;  ///< 0: one linear map from and to the hidden size.
   bool gated = true;
   bool bias = false;
+  bool inner_norm = false;  ///< Before the second projection (bitnet).
   Activation activation;
   friend bool operator==(const Dense&, const Dense&) = default;
 };
@@ -182,6 +186,7 @@ struct Moe {
 
 struct Layer {
   Mixer mixer;
+  Mixer second_mixer;  ///< Beside `mixer` on the same input, outputs added (falcon-h1).
   std::optional<Dense> dense;
   std::optional<Moe> moe;  ///< With `dense`: both, their outputs added (gemma4).
   NormPlacement norms = NormPlacement::kPre;

@@ -30,6 +30,12 @@ Plan plan_layers(const Family& family, Config& config) {
   for (const Rule& rule : family.layers) {
     rule(config, plan);
   }
+  for (LayerPlan& layer : plan) {
+    // Newer files call any recurrent layer linear attention.
+    if (layer.mixer == MixerKind::kLinear && !family.linear && family.mamba) {
+      layer.mixer = MixerKind::kMamba;
+    }
+  }
   if (plan.empty() && config.diagnostics().empty()) {
     (void)required(config, family.keys.layers);
   }

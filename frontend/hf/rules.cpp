@@ -117,6 +117,15 @@ Rule windows_but_every(std::string_view key, std::int64_t period) {
   };
 }
 
+Rule windows_but_first_of(std::int64_t period) {
+  return [period](Config&, Plan& plan) {
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      const bool first = i % static_cast<std::size_t>(period) == 0;
+      plan[i].mixer = first ? MixerKind::kFull : MixerKind::kSliding;
+    }
+  };
+}
+
 Rule alternating_windows() {
   return windows_but_every({}, 2);
 }

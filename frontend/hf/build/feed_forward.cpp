@@ -15,6 +15,7 @@ struct MlpSpec {
   std::int64_t width = 0;
   bool gated = true;
   bool bias = false;
+  bool inner_norm = false;
   WeightRole role = WeightRole::kDense;
   const Activation* activation = nullptr;
   Split activation_split = Split::kColumn;
@@ -23,10 +24,16 @@ struct MlpSpec {
 TensorId build_activation(Builder& b, const std::string& name, TensorId input, Expr rows,
                           const MlpSpec& spec) {
   const Expr width = b.number(spec.width);
+  const std::int64_t parameters = spec.activation->parameters;
+  std::vector<TensorId> inputs = {input};
+  if (parameters > 0) {
+    inputs.push_back(b.weight(name + ".parameters", {parameters}));
+  }
   return b.elementwise({.name = name,
-                        .inputs = {input},
+                        .inputs = std::move(inputs),
                         .shape = {rows, width},
-                        .read = rows * width * static_cast<double>(spec.gated ? 2 : 1),
+                        .read = rows * width * static_cast<double>(spec.gated ? 2 : 1) +
+                                static_cast<double>(parameters),
                         .arithmetic = spec.activation->arithmetic,
                         .special = spec.activation->special,
                         .function = spec.activation->name,
@@ -43,7 +50,15 @@ void build_mlp(Builder& b, const MlpSpec& spec, TensorId output) {
                                   .role = spec.role,
                                   .split = Split::kColumn,
                                   .bias = spec.bias ? up : 0});
-  const TensorId active = build_activation(b, spec.name + ".activation", wide, b.tokens(), spec);
+  TensorId active = build_activation(b, spec.name + ".activation", wide, b.tokens(), spec);
+  if (spec.inner_norm) {
+    active = b.norm({.name = spec.name + ".inner_norm",
+                     .input = active,
+                     .rows = b.tokens(),
+                     .columns = spec.width,
+                     .gains = spec.width,
+                     .split = spec.activation_split});
+  }
   b.matmul_into({.name = spec.name + ".down",
                  .input = active,
                  .rows = b.tokens(),
@@ -227,6 +242,7 @@ void build_dense(Builder& b, const Dense& dense, TensorId input, TensorId output
              .width = dense.width,
              .gated = dense.gated,
              .bias = dense.bias,
+             .inner_norm = dense.inner_norm,
              .role = WeightRole::kDense,
              .activation = &dense.activation},
             output);

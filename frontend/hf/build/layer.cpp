@@ -81,9 +81,23 @@ struct Branch {
   bool mixer = false;
 };
 
+/// The layer's mixer, or both of them side by side.
+void build_mixers(Builder& b, TensorId input, TensorId output) {
+  const Layer& layer = b.layer();
+  if (std::holds_alternative<std::monostate>(layer.second_mixer)) {
+    build_mixer(b, layer.mixer, input, output);
+    return;
+  }
+  const TensorId first = hidden_tensor(b, "mixer.first");
+  const TensorId second = hidden_tensor(b, "mixer.second");
+  build_mixer(b, layer.mixer, input, first);
+  build_mixer(b, layer.second_mixer, input, second);
+  add(b, {.name = "mixer.add", .x = first, .y = second, .output = output});
+}
+
 void run_branch(Builder& b, const Branch& branch, TensorId input, TensorId output) {
   if (branch.mixer) {
-    build_mixer(b, b.layer().mixer, input, output);
+    build_mixers(b, input, output);
   } else {
     build_feed_forward(b, input, output);
   }

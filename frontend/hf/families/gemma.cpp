@@ -50,6 +50,16 @@ Family gemma2() {
           .notes = {kScaled}};
 }
 
+/// VaultGemma: Gemma 2 without the norms behind mixer and feed-forward.
+Family vaultgemma() {
+  Family family = gemma2();
+  family.name = "vaultgemma";
+  family.architectures = {"VaultGemmaForCausalLM"};
+  family.model_types = {"vaultgemma"};
+  family.norms = NormPlacement::kPre;
+  return family;
+}
+
 Family gemma3() {
   return {
       .name = "gemma3",

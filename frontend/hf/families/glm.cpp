@@ -61,7 +61,6 @@ Family glm4_moe() {
                        .layers = 46,
                        .heads = 96,
                        .kv_heads = 8,
-                       .head_dim = 128,
                        .ffn = 10944,
                        .vocabulary = 151552,
                        .max_context = 131072,

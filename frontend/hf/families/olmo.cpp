@@ -55,6 +55,22 @@ Family olmo3() {
   return family;
 }
 
+/// FlexOlmo: OLMo 2 with experts in every layer.
+Family flex_olmo() {
+  Family family = olmo2_base();
+  family.name = "flex_olmo";
+  family.architectures = {"FlexOlmoForCausalLM"};
+  family.model_types = {"flex_olmo"};
+  family.keys.expert_width = {"intermediate_size"};
+  family.keys.shared_experts = {};
+  family.defaults.vocabulary = 100352;
+  family.defaults.max_context = 4096;
+  family.defaults.experts = 7;
+  family.defaults.top_k = 5;
+  family.layers = {all_moe()};
+  return family;
+}
+
 Family olmoe() {
   return {.name = "olmoe",
           .architectures = {"OlmoeForCausalLM"},
