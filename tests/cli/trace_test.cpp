@@ -115,7 +115,8 @@ TEST_CASE("recorded shapes tell the FLOP and bytes of kernels without counters",
                 3) +
           "]}");
   std::map<std::string, nlohmann::json> kernels;
-  for (const auto& kernel : json_of({"trace", "roofline", trace})["kernels"]) {
+  const nlohmann::json roofline = json_of({"trace", "roofline", trace});
+  for (const auto& kernel : roofline["kernels"]) {
     kernels[kernel["op"].get<std::string>()] = kernel;
   }
   CHECK(kernels["matmul"]["flops"] == 2.0 * 4096 * 4096 * 14336);
