@@ -24,6 +24,7 @@ constexpr std::array kLayerWords = {
     LayerWord{"attention", MixerKind::kFull},
     LayerWord{"global_attention", MixerKind::kFull},
     LayerWord{"sliding_attention", MixerKind::kSliding},
+    LayerWord{"deepseek_sparse_attention", MixerKind::kFull},
     LayerWord{"local_attention", MixerKind::kSliding},
     LayerWord{"chunked_attention", MixerKind::kChunked},
     LayerWord{"linear_attention", MixerKind::kLinear},
@@ -41,7 +42,7 @@ std::int64_t or_else(Config& config, std::string_view key, std::int64_t otherwis
 }
 
 void set_letter(Config& config, const Node& node, std::string_view letter, LayerPlan& layer) {
-  if (letter == "M" || letter == "mamba" || letter == "mamba2") {
+  if (letter == "M" || letter == "mamba" || letter == "mamba2" || letter == "linear_attention") {
     layer.mixer = MixerKind::kMamba;
     layer.feed_forward = FeedForwardKind::kNone;
   } else if (letter == "*" || letter == "attention" || letter == "full_attention") {

@@ -65,6 +65,15 @@ TEST_CASE("a silent config has its class's defaults, counted as transformers cou
            "kv_lora_rank": 256, "qk_nope_head_dim": 64, "qk_rope_head_dim": 64, "v_head_dim": 128,
            "first_k_dense_replace": 0})",
        118972826624},
+      {R"({"architectures": ["Gemma3nForCausalLM"]})", 6835235568},
+      {R"({"architectures": ["RecurrentGemmaForCausalLM"]})", 2010263040},
+      {R"({"architectures": ["OlmoHybridForCausalLM"]})", 7430870688},
+      {R"({"architectures": ["YoutuForCausalLM"], "q_lora_rank": 1536, "kv_lora_rank": 512,
+           "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128})",
+       1961560064},
+      {R"({"architectures": ["HYV3ForCausalLM"]})", 295033528320 + 15168},
+      {R"({"architectures": ["MellumForCausalLM"]})", 12149923072},
+      {R"({"architectures": ["Cohere2MoeForCausalLM"]})", 190004928512},
   }));
 }
 
@@ -116,6 +125,41 @@ TEST_CASE("gpt-neo's local layers keep 256 tokens", "[frontend][hf]") {
   const auto graph = import_model("gpt-neo-1.3b", Phase::kDecode);
   REQUIRE(graph);
   CHECK(kv_growth(*graph) == std::to_string(12 * 2 * 2048 * 4));
+}
+
+TEST_CASE("longcat-flash has two attentions a layer and experts that do nothing",
+          "[frontend][hf]") {
+  const auto graph = import_model("longcat-flash", Phase::kDecode);
+  REQUIRE(graph);
+  const std::int64_t hidden = 6144;
+  const std::int64_t attention = hidden * 1536 + 1536 + 1536 * 64 * 192 + hidden * (512 + 64) +
+                                 512 + 512 * 64 * (128 + 128) + 64 * 128 * hidden;
+  const std::int64_t feed_forward = 3 * hidden * 12288;
+  const std::int64_t expert = 3 * hidden * 2048;
+  const auto layer = [&](std::int64_t experts) {
+    return 2 * (attention + feed_forward + 2 * hidden) + (hidden + 1) * 768 + experts * expert;
+  };
+  const std::int64_t outside = 2 * 131072 * hidden + hidden;
+  const ir::ParameterCounts counts = parameter_counts(*graph);
+  CHECK(counts.total == outside + 28 * layer(512));
+  CHECK(counts.active == outside + 28 * layer(8));  // 12 of 768, of which 512 are real.
+  CHECK(kv_growth(*graph) == std::to_string(56 * (512 + 64) * 2));
+}
+
+TEST_CASE("gemma 3n shares the caches of its last layers", "[frontend][hf]") {
+  const auto graph = import_model("gemma3n-e4b", Phase::kDecode);
+  REQUIRE(graph);
+  // Of seven full layers the last three share.
+  CHECK(kv_growth(*graph, 10000) == std::to_string(4 * 2 * 2 * 256 * 2));
+  CHECK(find(*graph, "laurel.left") != nullptr);
+  CHECK(find(*graph, "streams.join") != nullptr);
+}
+
+TEST_CASE("recurrentgemma keeps a window and a state, and nothing that grows", "[frontend][hf]") {
+  const auto graph = import_model("recurrentgemma-2b", Phase::kDecode);
+  REQUIRE(graph);
+  CHECK(kv_growth(*graph, 10000) == "0");
+  CHECK(find(*graph, "recurrence.scan") != nullptr);
 }
 
 }  // namespace mansard::frontend

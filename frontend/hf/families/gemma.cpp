@@ -25,6 +25,7 @@ Family gemma() {
                        .activation = "gelu_pytorch_tanh"},
           .attention = {.qkv_bias = from("attention_bias"), .output_bias = from("attention_bias")},
           .head = {.tied = from("tie_word_embeddings", true)},
+          .ignores = {"num_image_tokens", "projection_dim", "use_bidirectional_attention"},
           .notes = {kScaled}};
 }
 

@@ -204,4 +204,106 @@ Family mistral4() {
           .ignores = {"head_dim"}};
 }
 
+/// Youtu-LLM: DeepSeek's latent attention, dense.
+Family youtu() {
+  return {.name = "youtu",
+          .architectures = {"YoutuForCausalLM"},
+          .model_types = {"youtu"},
+          .keys = {.head_dim = {}},
+          .defaults = {.hidden = 2048,
+                       .layers = 32,
+                       .heads = 16,
+                       .ffn = 6144,
+                       .vocabulary = 128256,
+                       .max_context = 131072},
+          .head = {.tied = from("tie_word_embeddings", true)},
+          .latent = latent_attention,
+          .expects = {{"mlp_bias", "false"}},
+          .ignores = {"head_dim", "embedding_initializer_range"}};
+}
+
+/// Hunyuan 3: Qwen3's attention with DeepSeek-V3's experts.
+Family hy_v3() {
+  return {.name = "hy_v3",
+          .architectures = {"HYV3ForCausalLM"},
+          .model_types = {"hy_v3"},
+          .keys = {.expert_width = {"moe_intermediate_size", "expert_hidden_dim"}},
+          .defaults = {.hidden = 4096,
+                       .layers = 80,
+                       .heads = 64,
+                       .kv_heads = 8,
+                       .head_dim = 128,
+                       .ffn = 13312,
+                       .vocabulary = 120832,
+                       .max_context = 131072,
+                       .experts = 192,
+                       .top_k = 8,
+                       .expert_width = 1536,
+                       .shared_width = 1536},
+          .attention = {.qkv_bias = from("attention_bias"),
+                        .output_bias = from("attention_bias"),
+                        .qk_norm = QkNorm::kPerHead,
+                        .has_qk_norm = from("qk_norm", true)},
+          .feed_forward = {.correction_bias = from("moe_router_enable_expert_bias", true)},
+          .layers = {moe_after("first_k_dense_replace", 1), listed_feed_forwards()},
+          .expects = {{"mlp_bias", "false"}, {"moe_router_use_sigmoid", "true"}},
+          .ignores = {"enable_moe_fp32_combine", "route_norm", "enable_attention_fp32_softmax"},
+          .notes = {"The multi-token-prediction layers are not counted."}};
+}
+
+/// Mellum 2: Qwen3's attention and experts, windows on some layers.
+Family mellum() {
+  return {.name = "mellum",
+          .architectures = {"MellumForCausalLM"},
+          .model_types = {"mellum"},
+          .keys = {.shared_experts = {}, .shared_width = {}},
+          .defaults = {.hidden = 2304,
+                       .layers = 28,
+                       .heads = 32,
+                       .kv_heads = 4,
+                       .head_dim = 128,
+                       .ffn = 7168,
+                       .vocabulary = 98304,
+                       .max_context = 131072,
+                       .window = 1024,
+                       .experts = 64,
+                       .top_k = 8,
+                       .expert_width = 896},
+          .attention = {.qkv_bias = from("attention_bias"),
+                        .output_bias = from("attention_bias"),
+                        .qk_norm = QkNorm::kPerHead},
+          .layers = {listed_layer_types(), all_moe(), listed_feed_forwards()},
+          .ignores = {"sliding_window", "use_sliding_window", "max_window_layers",
+                      "intermediate_size"}};
+}
+
+/// Command A+ and later: Cohere 2's parallel layers with experts.
+Family cohere2_moe() {
+  return {
+      .name = "cohere2_moe",
+      .architectures = {"Cohere2MoeForCausalLM"},
+      .model_types = {"cohere2_moe"},
+      .keys = {.ffn = {"prefix_dense_intermediate_size"}, .expert_width = {"intermediate_size"}},
+      .defaults = {.hidden = 8192,
+                   .layers = 40,
+                   .heads = 64,
+                   .head_dim = 128,
+                   .ffn = 22528,
+                   .vocabulary = 256000,
+                   .max_context = 8192,
+                   .window = 4096,
+                   .experts = 8,
+                   .top_k = 2,
+                   .expert_width = 22528},
+      .norm = {.layer = true, .gain = true, .bias = false},
+      .parallel = always(),
+      .attention = {.qkv_bias = from("attention_bias"), .output_bias = from("attention_bias")},
+      .head = {.tied = from("tie_word_embeddings", true)},
+      .layers = {windows_but_every("sliding_window_pattern", 4), listed_layer_types(),
+                 unrotated_where_full(), all_moe(), listed_feed_forwards()},
+      .expects = {{"first_k_dense_replace", "0"}},
+      .ignores = {"shared_expert_combination_strategy", "expert_selection_fn",
+                  "prefix_dense_sliding_window_pattern", "rotary_pct"}};
+}
+
 }  // namespace mansard::frontend::hf
