@@ -130,7 +130,9 @@ class TrafficModel {
     const double cache = std::max(16.0 * 1024, carve - shared);
     const double resident = t.block_footprint * static_cast<double>(occupancy_.blocks_per_sm);
     const double hits = std::clamp(1 - resident / cache, 0.0, 1.0);
-    const double per_block = t.block_footprint + (sum - t.block_footprint) * (1 - hits);
+    const double again = (sum - t.block_footprint) * (1 - hits);
+    const double per_block = t.block_footprint + again;
+    read_again_ = again * blocks;
     const double requested = (totals.global_load.sectors + totals.atomics.sectors) * kSectorBytes;
     t.l2_read = std::min(requested, per_block * blocks);
     t.l2_write = (totals.global_store.sectors + totals.atomics.sectors) * kSectorBytes;
@@ -169,8 +171,16 @@ class TrafficModel {
       t.dram_read = std::clamp(t.wave_footprint * waves, t.read_footprint,
                                std::max(t.read_footprint, t.l2_read));
     }
+    t.dram_read += read_again_ * lost(t.wave_footprint, capacity);
     t.dram_write = std::max(0.0, t.write_footprint - kDirtyShare * capacity);
     t.fits_l2 = t.read_footprint + t.write_footprint <= capacity / partitions;
+  }
+
+  /// Of what resident blocks read in turn over and over, the share that a cache does not keep: none
+  /// where it fits twice, all where it does not fit once, since what is read next was used longest
+  /// ago.
+  [[nodiscard]] static double lost(double bytes, double capacity) {
+    return capacity > 0 ? std::clamp(2 * bytes / capacity - 1, 0.0, 1.0) : 1.0;
   }
 
   const ir::Kernel& kernel_;
@@ -180,6 +190,7 @@ class TrafficModel {
   const Occupancy& occupancy_;
   const hardware::Machine& machine_;
   std::vector<std::uint32_t> block_of_;
+  double read_again_ = 0;  ///< Bytes that loops read anew and L1 has lost.
 };
 
 }  // namespace
