@@ -1,8 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -47,8 +47,9 @@ class EngineObserver {
 struct Iteration {
   struct Entry {
     std::uint32_t slot = 0;
-    std::uint32_t tokens = 0;
-    bool samples = false;  ///< A token comes out at its end.
+    std::uint32_t tokens = 0;   ///< New.
+    std::uint32_t context = 0;  ///< Attended by the last of them, itself included.
+    bool samples = false;       ///< A token comes out at its end.
     bool decodes = false;
   };
   Batch batch;
@@ -102,7 +103,7 @@ class Engine {
   [[nodiscard]] std::uint64_t pending_tokens() const { return pending_tokens_; }
   [[nodiscard]] const BlockPool& blocks() const { return pool_; }
   [[nodiscard]] const EngineCounts& counts() const { return counts_; }
-  [[nodiscard]] const Sequence& sequence(std::uint32_t slot) const { return sequences_[slot]; }
+  [[nodiscard]] const Sequence& sequence(std::uint32_t slot) const { return *sequences_[slot]; }
   /// Prompt tokens that the prefix cache would spare.
   [[nodiscard]] std::uint32_t cached_tokens(const ir::Request& request) const;
 
@@ -113,15 +114,30 @@ class Engine {
   void schedule_running(double now, Iteration& iteration, bool prompts, bool decodes);
   void schedule_waiting(double now, Iteration& iteration);
   [[nodiscard]] bool admit(Slot slot, double now, Iteration& iteration);
-  void set_computed(Sequence& s, std::uint32_t computed);
+  void set_computed(Sequence& s, std::uint32_t computed) {
+    pending_tokens_ += std::min(s.computed, s.request.input_tokens);
+    pending_tokens_ -= std::min(computed, s.request.input_tokens);
+    s.computed = computed;
+  }
   [[nodiscard]] std::uint32_t wanted_tokens(const Sequence& s) const;
-  [[nodiscard]] std::uint32_t blocks_for(std::uint64_t tokens) const;
-  [[nodiscard]] bool is_decoding(const Sequence& s) const;
-  [[nodiscard]] bool grow(Sequence& s, std::uint32_t tokens);
+  [[nodiscard]] std::uint32_t blocks_for(std::uint64_t tokens) const {
+    return static_cast<std::uint32_t>((tokens + settings_.block_size - 1) / settings_.block_size);
+  }
+  [[nodiscard]] Sequence& of(Slot slot) { return *sequences_[slot]; }
+  [[nodiscard]] static bool is_decoding(const Sequence& s) {
+    return s.scheduled > 0 && s.computed + 1 >= s.known();
+  }
+  /// Takes the blocks that `tokens` more tokens need; false if there are too few.
+  [[nodiscard]] bool grow(Sequence& s, std::uint32_t tokens) {
+    const std::uint64_t needed = std::uint64_t{s.computed} + tokens;
+    return needed <= s.blocks.size() * std::uint64_t{settings_.block_size} ||
+           take_blocks(s, blocks_for(needed));
+  }
+  [[nodiscard]] bool take_blocks(Sequence& s, std::uint32_t needed);
   [[nodiscard]] bool make_room(std::size_t& at, std::uint32_t tokens, double now,
                                Iteration& iteration);
   void preempt(Slot victim, double now, Iteration& iteration);
-  void add_entry(Slot slot, std::uint32_t tokens, Iteration& iteration);
+  void add_entry(Slot slot, Sequence& s, std::uint32_t tokens, Iteration& iteration);
   void take_back(Slot slot, Iteration& iteration);
   /// Blocks of a prompt that other prompts may hold too.
   [[nodiscard]] std::uint32_t shared_blocks(const ir::Request& request) const;
@@ -131,7 +147,7 @@ class Engine {
   /// computed in any case.
   void find_cached(const Sequence& s, std::vector<BlockPool::Block>& found) const;
   [[nodiscard]] std::uint32_t accepted(const Sequence& s) const;
-  void emit(Slot slot, std::uint32_t tokens, double now);
+  void emit(Slot slot, Sequence& s, std::uint32_t tokens, double now);
   void flush_gap();
   void free_slot(Slot slot);
 
@@ -141,7 +157,7 @@ class Engine {
   std::uint64_t seed_;
   EngineObserver& observer_;
   bool prefill_only_ = false;
-  std::deque<Sequence> sequences_;
+  std::vector<std::unique_ptr<Sequence>> sequences_;
   std::vector<Slot> free_slots_;
   std::size_t slots_used_ = 0;
   std::vector<Slot> running_;  ///< In order of admission.

@@ -1,7 +1,6 @@
 #include "model/serve/step_part.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <charconv>
 
 namespace mansard::model::serve {
@@ -45,32 +44,38 @@ Part::Part(const CostModel& model, std::span<const std::size_t> ops,
       listed.resources.push_back(place_of(term.resource, resources));
     }
   }
-  if (!roots.empty()) {
-    evaluator_.emplace_back(roots);
-    out_.resize(roots.size());
-    bind(model);
+  if (roots.empty()) {
+    return;
   }
+  out_.resize(roots.size());
+  std::vector<std::string> points;
+  for (const ir::Expr symbol : ir::symbols_of(roots)) {
+    if (slot_of(symbol->symbol)) {
+      points.emplace_back(symbol->symbol);
+    }
+  }
+  evaluator_.emplace(std::move(roots), points, model.machine_values);
+  for (const std::string& symbol : evaluator_->symbols()) {
+    slots_.push_back(*slot_of(symbol));
+  }
+  values_.resize(slots_.size());
 }
 
-void Part::bind(const CostModel& model) {
+/// What a symbol stands for if it is of the workload; all others are of the machine.
+std::optional<Part::Slot> Part::slot_of(std::string_view symbol) {
   constexpr std::string_view kMean = "mean.";
-  for (const ir::Expr symbol : evaluator_.front().symbols()) {
-    const std::string_view name = symbol->symbol;
-    Slot slot;
-    const double* fixed = model.machine_values.find(name);
-    if (name == "batch") {
-      slot.symbol = Symbol::kBatch;
-    } else if (name == "q_len") {
-      slot.symbol = Symbol::kNewTokens;
-    } else if (name.starts_with(kMean)) {
-      slot.symbol = Symbol::kMean;
-      std::from_chars(name.data() + kMean.size(), name.data() + name.size(), slot.mean);
-    } else {
-      assert(fixed != nullptr && "every symbol is of the workload or of the machine");
-    }
-    slots_.push_back(slot);
-    values_.push_back(fixed != nullptr ? *fixed : 0);
+  if (symbol == "batch") {
+    return Slot{.symbol = Symbol::kBatch};
   }
+  if (symbol == "q_len") {
+    return Slot{.symbol = Symbol::kNewTokens};
+  }
+  if (!symbol.starts_with(kMean)) {
+    return std::nullopt;
+  }
+  Slot slot{.symbol = Symbol::kMean};
+  std::from_chars(symbol.data() + kMean.size(), symbol.data() + symbol.size(), slot.mean);
+  return slot;
 }
 
 PartCost Part::at(double batch, double q_len, std::span<const double> means) {
@@ -79,8 +84,6 @@ PartCost Part::at(double batch, double q_len, std::span<const double> means) {
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     switch (slots_[i].symbol) {
-      case Symbol::kFixed:
-        break;
       case Symbol::kBatch:
         values_[i] = batch;
         break;
@@ -91,7 +94,7 @@ PartCost Part::at(double batch, double q_len, std::span<const double> means) {
         values_[i] = means[slots_[i].mean];
     }
   }
-  evaluator_.front().evaluate(values_, out_);
+  evaluator_->evaluate(values_, out_);
   return sum();
 }
 

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "ir/expr_eval.hpp"
 #include "model/cost_model.hpp"
+#include "model/serve/point_evaluator.hpp"
 
 /// A part of a step: the ops of a cost model whose cost depends on the same things.
 namespace mansard::model::serve {
@@ -43,17 +45,17 @@ class Part {
     bool has_energy = false;
     std::vector<std::size_t> resources;  ///< Of each bound term.
   };
-  enum class Symbol { kFixed, kBatch, kNewTokens, kMean };
+  enum class Symbol { kBatch, kNewTokens, kMean };
   struct Slot {
-    Symbol symbol = Symbol::kFixed;
+    Symbol symbol = Symbol::kBatch;
     std::size_t mean = 0;
   };
 
-  void bind(const CostModel& model);
+  [[nodiscard]] static std::optional<Slot> slot_of(std::string_view symbol);
   [[nodiscard]] PartCost sum() const;
 
   std::vector<OpRoots> ops_;
-  std::vector<ir::Evaluator> evaluator_;  ///< One; none of an empty part.
+  std::optional<PointEvaluator> evaluator_;  ///< None of an empty part.
   std::vector<Slot> slots_;
   std::vector<double> values_;
   std::vector<double> out_;

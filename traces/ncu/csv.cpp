@@ -5,10 +5,8 @@
 namespace mansard::traces {
 namespace {
 
-/// `closed` becomes false if the text ends before the quotes do.
-std::string quoted_field(std::string_view text, std::size_t& at, bool& closed) {
+std::string quoted_field(std::string_view text, std::size_t& at) {
   std::string field;
-  closed = false;
   for (++at; at < text.size(); ++at) {
     if (text[at] != '"') {
       field += text[at];
@@ -16,7 +14,6 @@ std::string quoted_field(std::string_view text, std::size_t& at, bool& closed) {
       field += text[++at];
     } else {
       ++at;
-      closed = true;
       break;
     }
   }
@@ -25,17 +22,14 @@ std::string quoted_field(std::string_view text, std::size_t& at, bool& closed) {
 
 }  // namespace
 
-std::vector<std::string> csv_record(std::string_view text, std::size_t& at, char separator,
-                                    bool& closed) {
+std::vector<std::string> csv_record(std::string_view text, std::size_t& at) {
   std::vector<std::string> fields;
-  closed = true;
-  const char ends[] = {separator, '\n', '\0'};
   for (;;) {
     std::string field;
     if (at < text.size() && text[at] == '"') {
-      field = quoted_field(text, at, closed);
+      field = quoted_field(text, at);
     }
-    const std::size_t end = std::min(text.find_first_of(ends, at), text.size());
+    const std::size_t end = std::min(text.find_first_of(",\n", at), text.size());
     field += text.substr(at, end - at);
     if (field.ends_with('\r')) {
       field.pop_back();

@@ -8,10 +8,8 @@
 namespace mansard::traces {
 
 /// The fields of the record that begins at `at`, quotes resolved; moves `at` behind it. A quoted
-/// field may hold separators, doubled quotes and line ends; `closed` becomes false if the text ends
-/// within one.
-[[nodiscard]] std::vector<std::string> csv_record(std::string_view text, std::size_t& at,
-                                                  char separator, bool& closed);
+/// field may hold commas, doubled quotes and line ends.
+[[nodiscard]] std::vector<std::string> csv_record(std::string_view text, std::size_t& at);
 
 /// The line at `at` without its end; moves `at` behind it.
 [[nodiscard]] std::string_view text_line(std::string_view text, std::size_t& at);

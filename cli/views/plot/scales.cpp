@@ -6,6 +6,29 @@
 
 namespace mansard::cli {
 
+LinearScale linear_scale(double most, int ticks, double from, double to) {
+  constexpr double kTolerance = 1e-9;
+  most = most > 0 ? most : 1;
+  const double power = std::pow(10.0, std::floor(std::log10(most / ticks)));
+  double step = 10 * power;
+  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
+    if (factor * power * ticks >= most * (1 - kTolerance)) {
+      step = factor * power;
+    }
+  }
+  return {step * std::ceil(most / step - kTolerance), step, from, to};
+}
+
+std::vector<double> ticks_of(const LinearScale& scale) {
+  constexpr double kTolerance = 1e-9;
+  std::vector<double> values;
+  const auto count = static_cast<int>(scale.high / scale.step + kTolerance);
+  for (int i = 0; i <= count; ++i) {
+    values.push_back(scale.step * i);
+  }
+  return values;
+}
+
 std::vector<double> decades(const LogScale& scale) {
   constexpr double kTolerance = 1e-9;
   std::vector<double> values;

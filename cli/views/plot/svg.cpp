@@ -19,6 +19,15 @@ std::string_view name_of(Svg::Anchor anchor) {
   return "start";
 }
 
+std::string list_of(std::span<const Point> points) {
+  std::string list;
+  for (const Point& point : points) {
+    list +=
+        fmt::format("{}{},{}", list.empty() ? "" : " ", svg_number(point.x), svg_number(point.y));
+  }
+  return list;
+}
+
 /// Widths of characters in em, of common sans-serif fonts (DejaVu Sans, the widest of them).
 double em_width(char c) {
   constexpr std::string_view kNarrow = "iljI.,:;'|![]()ft/";
@@ -107,12 +116,11 @@ void Svg::rect(const Box& box, std::string_view css_class, double corner) {
 }
 
 void Svg::polygon(std::span<const Point> corners, std::string_view css_class) {
-  std::string points;
-  for (const Point& corner : corners) {
-    points += fmt::format("{}{},{}", points.empty() ? "" : " ", svg_number(corner.x),
-                          svg_number(corner.y));
-  }
-  open("polygon", {{"points", points}, {"class", std::string(css_class)}}, "/>\n");
+  open("polygon", {{"points", list_of(corners)}, {"class", std::string(css_class)}}, "/>\n");
+}
+
+void Svg::polyline(std::span<const Point> points, std::string_view css_class) {
+  open("polyline", {{"points", list_of(points)}, {"class", std::string(css_class)}}, "/>\n");
 }
 
 void Svg::line(Point a, Point b, std::string_view css_class) {

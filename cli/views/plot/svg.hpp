@@ -40,6 +40,8 @@ class Svg {
   void style(std::string_view css);
   void rect(const Box& box, std::string_view css_class, double corner = 0);
   void polygon(std::span<const Point> corners, std::string_view css_class);
+  /// Joins the points; the class should say `fill:none`.
+  void polyline(std::span<const Point> points, std::string_view css_class);
   void line(Point a, Point b, std::string_view css_class);
   /// `title` is what a viewer shows when pointed at it.
   void circle(Point center, double radius, std::string_view css_class, std::string_view title = "");
