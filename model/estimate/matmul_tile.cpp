@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "model/estimate/matmul.hpp"
@@ -37,9 +39,12 @@ struct Times {
   Expr is_considered;
 };
 
-/// sqrt(x) within 0.03 % on [1, 2.2]: the [2/2] Pade form at 1.
-Expr near_root(Expr x) {
-  return (1 + 10 * x + 5 * x * x) / (5 + 10 * x + x * x);
+/// sqrt(x / y) - 1 as a quotient, within 0.03 % on [1, 2.2]: the root's [2/2] Pade form at 1,
+/// (1 + 10 q + 5 q^2) / (5 + 10 q + q^2).
+std::pair<Expr, Expr> near_root_above_1(Expr x, Expr y) {
+  const Expr xx = x * x;
+  const Expr yy = y * y;
+  return {4 * (xx - yy), xx + 10 * (x * y) + 5 * yy};
 }
 
 /// (a^8 + b^8)^(1/8) within 0.2 %.
@@ -102,7 +107,7 @@ class Tiling {
     const Expr body = ir::max(t.compute, t.memory) + t.exposed;
     t.reduce = reduce_time(split);
     const Expr start = parameter("start", kSecond);
-    t.hot = body * heat(t.compute / body, start + t.reduce + body);
+    t.hot = heat(body, t.compute, start + t.reduce + body);
     t.total = start + t.reduce + body + t.hot;
     t.is_considered = is_considered(kernel, unsplit, parts);
     return t;
@@ -176,14 +181,16 @@ class Tiling {
            ir::max(miss, parameter("write_back")) * shape_.outputs;
   }
 
+  /// Full waves, and the last one: its blocks at work share what memory gives or are each as fast
+  /// as their ports.
   Expr memory_time(Expr tiles) const {
-    const Expr reached = parameter("main") * context_.main.expr();
-    const Expr port = feed_rate();
-    const auto rate = [&](Expr blocks) { return ir::min(reached, blocks * port); };
+    const Expr memory = 1 / (parameter("main") * context_.main.expr());  // A byte.
+    const Expr port = 1 / feed_rate();
     const Expr full = ir::floor_div(tiles, chip_.sms) * chip_.sms;
     const Expr last = tiles - full;
-    const Expr time =
-        moved_bytes() / tiles * (full / rate(chip_.sms) + last / rate(ir::max(last, 1)));
+    const Expr blocks = full * ir::max(memory, port / chip_.sms) +
+                        ir::max(last * memory, ir::min(last, 1) * port);
+    const Expr time = moved_bytes() / tiles * blocks;
     return time + ir::min(time, parameter("ramp", kSecond));
   }
 
@@ -211,22 +218,22 @@ class Tiling {
   Expr reduce_time(Expr split) const {
     const Expr partial = shape_.m * shape_.n * shape_.batch * (split + 1) *
                          context_.pool().constant(kPartial, kByte);
-    const Expr time =
-        parameter("reduce", kSecond) + partial / (parameter("reduce_rate") * context_.main.expr());
+    const Expr rate = parameter("reduce_rate") * context_.main.expr();
+    const Expr time = parameter("reduce", kSecond) + partial * (1 / rate);
     return ir::select(ir::less(one(), split), time, context_.pool().constant(0, kSecond));
   }
 
-  /// The share by which the power cap stretches a body that uses the matrix engine for `use` of its
-  /// time.
-  Expr heat(Expr use, Expr time) const {
+  /// What the power cap adds to a body that uses the matrix engine for `used` of its time.
+  Expr heat(Expr body, Expr used, Expr time) const {
     const Expr cap = context_.capacities.known("power.cap");
     if (!cap || !is_capped_alone(context_.options)) {
-      return context_.pool().constant(0);
+      return context_.pool().constant(0, kSecond);
     }
-    const Expr power = chip_.sms * chip_.clock * parameter("clock_energy", kJoule - kCycle) +
-                       rate_.peak.expr() * parameter("energy", kJoule - kFlop) * use;
-    const Expr over = near_root(ir::max(power / cap, 1));
-    return (over - 1) * use * time / (time + parameter("warm_up", kSecond));
+    const Expr idle = chip_.sms * chip_.clock * parameter("clock_energy", kJoule - kCycle) / cap;
+    const Expr busy = rate_.peak.expr() * parameter("energy", kJoule - kFlop) / cap;
+    // In one division: this is where a sweep's time goes.
+    const auto [above, below] = near_root_above_1(ir::max(idle * body + busy * used, body), body);
+    return above * used * time / (below * (time + parameter("warm_up", kSecond)));
   }
 
   Expr is_considered(const Kernel& kernel, Expr unsplit, Expr parts) const {
