@@ -37,7 +37,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> host_machine() {
   builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
   builder->setRelocationModel(llvm::Reloc::PIC_);
   builder->setCodeModel(llvm::CodeModel::Small);
-  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
   auto machine = builder->createTargetMachine();
   if (!machine) {
     return llvm_failure(machine.takeError());
