@@ -4,8 +4,9 @@
 
 #include "support/result.hpp"
 
-/// The one shared library that holds what stands on LLVM (`model/compile/`, `frontend/llvm/`),
-/// opened when first needed, so that the program itself neither links LLVM nor waits for it.
+/// Shared libraries opened when first needed, so that the program itself neither links what they
+/// stand on nor waits for it: libmansard_llvm.so (LLVM: `model/compile/`, `frontend/llvm/`) and,
+/// where it was built, libmansard_mpi.so (MPI: `cli/mpi/`).
 ///
 /// An interface is an abstract class whose `kEntry` names an extern "C" function of the library,
 /// which returns its one instance:
@@ -28,6 +29,18 @@ namespace mansard {
 template <typename Interface>
 [[nodiscard]] Result<const Interface*> llvm_interface() {
   auto symbol = llvm_symbol(Interface::kEntry);
+  if (!symbol) {
+    return failure(std::move(symbol.error()));
+  }
+  return reinterpret_cast<const Interface* (*)()>(*symbol)();
+}
+
+/// Likewise of libmansard_mpi.so, looked for as `MANSARD_MPI` says and then in the same places.
+[[nodiscard]] Result<void*> mpi_symbol(const char* name);
+
+template <typename Interface>
+[[nodiscard]] Result<const Interface*> mpi_interface() {
+  auto symbol = mpi_symbol(Interface::kEntry);
   if (!symbol) {
     return failure(std::move(symbol.error()));
   }

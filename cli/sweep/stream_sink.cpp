@@ -4,6 +4,7 @@
 
 #include "cli/views/csv.hpp"
 #include "cli/views/json.hpp"
+#include "model/sweep/packing.hpp"
 #include "model/sweep/sinks.hpp"
 
 namespace mansard::cli {
@@ -90,6 +91,16 @@ std::unique_ptr<model::SweepSink::Digest> StreamSink::digest(const model::SweepB
 
 void StreamSink::take(Digest& digest) {
   write_(static_cast<TextDigest&>(digest).text);
+}
+
+void StreamSink::pack(const Digest& digest, model::Packer& packer) const {
+  packer.put_text(static_cast<const TextDigest&>(digest).text);
+}
+
+std::unique_ptr<model::SweepSink::Digest> StreamSink::unpack(model::Unpacker& unpacker) const {
+  auto result = std::make_unique<TextDigest>();
+  result->text = unpacker.text();
+  return result;
 }
 
 }  // namespace mansard::cli

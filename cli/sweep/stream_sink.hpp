@@ -23,6 +23,8 @@ class StreamSink : public model::SweepSink {
   [[nodiscard]] std::string heading(const model::SweepSpace& space) const;
   [[nodiscard]] std::unique_ptr<Digest> digest(const model::SweepBlock& block) const override;
   void take(Digest& digest) override;
+  void pack(const Digest& digest, model::Packer& packer) const override;
+  [[nodiscard]] std::unique_ptr<Digest> unpack(model::Unpacker& unpacker) const override;
 
  private:
   Form form_;

@@ -155,40 +155,59 @@ std::string sweep_json(const SweepReport& report) {
   return json_text(json);
 }
 
-std::string sweep_csv(const SweepReport& report) {
-  std::vector<std::string> head;
-  for (const SweepColumn& axis : report.aggregates.empty() ? report.axes : report.group_by) {
-    head.push_back(axis.name);
-  }
+SweepRows sweep_rows(const SweepReport& report) {
   if (report.aggregates.empty()) {
+    SweepRows result{report.axes, report.rows};
+    result.columns.insert(result.columns.end(), report.outputs.begin(), report.outputs.end());
+    return result;
+  }
+  SweepRows result{report.group_by, {}};
+  result.columns.push_back({.name = "points", .whole = true});
+  for (const std::string& kind : report.aggregates) {
     for (const SweepColumn& output : report.outputs) {
-      head.push_back(output.name);
+      result.columns.push_back({fmt::format("{} {}", kind, output.name), output.dimension});
     }
-  } else {
-    head.emplace_back("points");
+  }
+  for (const auto& [key, group] : report.groups) {
+    SweepReport::Row row{key, {static_cast<double>(group.points)}};
     for (const std::string& kind : report.aggregates) {
-      for (const SweepColumn& output : report.outputs) {
-        head.push_back(fmt::format("{} {}", kind, output.name));
+      for (std::size_t i = 0; i < report.outputs.size(); ++i) {
+        row.outputs.push_back(aggregate(kind, group, i));
       }
     }
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+std::string sweep_csv(const SweepReport& report) {
+  const SweepRows flat = sweep_rows(report);
+  std::vector<std::string> head;
+  for (const SweepColumn& column : flat.columns) {
+    head.push_back(column.name);
   }
   std::string text = csv_record(head);
-  for (const SweepReport::Row& row : report.rows) {
+  for (const SweepReport::Row& row : flat.rows) {
     std::vector<std::string> fields = row.axes;
     for (const double value : row.outputs) {
       fields.push_back(csv_number(value));
     }
     text += csv_record(fields);
   }
-  for (const auto& [key, group] : report.groups) {
-    std::vector<std::string> fields = key;
-    fields.push_back(csv_number(static_cast<double>(group.points)));
-    for (const std::string& kind : report.aggregates) {
-      for (std::size_t i = 0; i < report.outputs.size(); ++i) {
-        fields.push_back(csv_number(aggregate(kind, group, i)));
-      }
+  return text;
+}
+
+std::string sweep_json_lines(const SweepReport& report) {
+  const SweepRows flat = sweep_rows(report);
+  std::string text;
+  for (const SweepReport::Row& row : flat.rows) {
+    Json line = Json::object();
+    for (std::size_t i = 0; i < flat.columns.size(); ++i) {
+      line[flat.columns[i].name] = i < row.axes.size()
+                                       ? axis_json(row.axes[i], flat.columns[i])
+                                       : json_number(row.outputs[i - row.axes.size()]);
     }
-    text += csv_record(fields);
+    text += line.dump() + "\n";
   }
   return text;
 }

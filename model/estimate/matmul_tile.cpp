@@ -188,8 +188,8 @@ class Tiling {
     const Expr port = 1 / feed_rate();
     const Expr full = ir::floor_div(tiles, chip_.sms) * chip_.sms;
     const Expr last = tiles - full;
-    const Expr blocks = full * ir::max(memory, port / chip_.sms) +
-                        ir::max(last * memory, ir::min(last, 1) * port);
+    const Expr blocks =
+        full * ir::max(memory, port / chip_.sms) + ir::max(last * memory, ir::min(last, 1) * port);
     const Expr time = moved_bytes() / tiles * blocks;
     return time + ir::min(time, parameter("ramp", kSecond));
   }

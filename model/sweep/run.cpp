@@ -11,13 +11,6 @@
 namespace mansard::model {
 namespace {
 
-/// Points of a block: enough to hide what a block costs, few enough to stay in a cache and to give
-/// every thread work. Depends on the sweep only, so that sums do not depend on the threads.
-std::size_t block_size(std::uint64_t points) {
-  constexpr std::uint64_t kBlocks = 64;
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(points / kBlocks, 512, 16384));
-}
-
 /// A part of the points, and what came out of it.
 struct Piece {
   SweepBlock block;
@@ -36,7 +29,7 @@ class Runner {
         options_(options),
         next_(options.begin),
         end_(std::min<std::uint64_t>(options.end, space.variants() * space.per_variant())),
-        block_size_(block_size(space.per_variant())),
+        block_size_(sweep_block_size(space)),
         evaluators_([&space] { return RowEvaluator(space); }) {}
 
   SweepCounts run() {
@@ -114,6 +107,12 @@ class Runner {
 };
 
 }  // namespace
+
+std::size_t sweep_block_size(const SweepSpace& space) {
+  constexpr std::uint64_t kBlocks = 64;
+  return static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(space.per_variant() / kBlocks, 512, 16384));
+}
 
 SweepCounts run_sweep(const SweepSpace& space, const VariantSource& source, SweepSink& sink,
                       const SweepOptions& options) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/sweep/packing.hpp"
+
 namespace mansard::model {
 namespace {
 
@@ -41,6 +43,43 @@ void add(const AggregateSink::Totals& from, AggregateSink::Totals& to) {
   to.least = std::min(to.least, from.least);
   to.greatest = std::max(to.greatest, from.greatest);
 }
+
+/// The place of a block's points on one axis.
+class AxisPlace {
+ public:
+  AxisPlace(const SweepBlock& block, const std::string& name) {
+    const SweepSpace& space = *block.space;
+    const auto structural = find(space.structural, name);
+    const auto& groups = structural < space.structural.size() ? space.structural : space.symbolic;
+    const std::size_t at =
+        structural < space.structural.size() ? structural : find(space.symbolic, name);
+    if (structural < space.structural.size()) {
+      first_ = SweepSpace::places(groups, block.variant->index)[at];
+      return;
+    }
+    size_ = groups[at].front().size();
+    for (std::size_t i = at + 1; i < groups.size(); ++i) {
+      stride_ *= groups[i].front().size();
+    }
+    first_ = block.first;
+  }
+
+  [[nodiscard]] std::uint64_t operator()(std::size_t point) const {
+    return size_ == 0 ? first_ : (first_ + point) / stride_ % size_;
+  }
+
+ private:
+  static std::size_t find(std::span<const AxisGroup> groups, const std::string& name) {
+    const auto has = [&](const AxisGroup& group) {
+      return std::ranges::find(group, name, &Axis::name) != group.end();
+    };
+    return static_cast<std::size_t>(std::ranges::find_if(groups, has) - groups.begin());
+  }
+
+  std::uint64_t first_ = 0;
+  std::uint64_t stride_ = 1;
+  std::uint64_t size_ = 0;  ///< 0: all of the block are at `first_`.
+};
 
 void add_point(const SweepBlock& block, std::size_t at, AggregateSink::Group& group) {
   group.outputs.resize(block.outputs.size());
@@ -84,6 +123,18 @@ std::vector<std::string> axis_names(const SweepSpace& space) {
   return names;
 }
 
+const Axis* find_axis(const SweepSpace& space, std::string_view name) {
+  for (const auto* groups : {&space.structural, &space.symbolic}) {
+    for (const AxisGroup& group : *groups) {
+      const auto found = std::ranges::find(group, name, &Axis::name);
+      if (found != group.end()) {
+        return &*found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 std::vector<std::string> axis_texts(const SweepSpace& space, const std::vector<std::string>& labels,
                                     std::uint64_t index) {
   std::vector<std::string> texts = labels;
@@ -107,20 +158,80 @@ std::unique_ptr<SweepSink::Digest> AggregateSink::digest(const SweepBlock& block
     }
     return result;
   }
-  const auto names = axis_names(*block.space);
+  std::vector<AxisPlace> axes;
+  for (const std::string& name : group_by_) {
+    axes.emplace_back(block, name);
+  }
+  std::vector<std::uint64_t> key(axes.size());
+  Group* group = nullptr;
   for (std::size_t at = 0; at < block.count; ++at) {
     if (!is_kept(block, at)) {
       continue;
     }
-    std::vector<std::string> key;
-    if (!group_by_.empty()) {
-      const auto texts = axis_texts(*block.space, block.variant->labels, block.first + at);
-      for (const std::string& name : group_by_) {
-        key.push_back(
-            texts[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())]);
-      }
+    bool is_same = group != nullptr;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::uint64_t place = axes[i](at);
+      is_same = is_same && key[i] == place;
+      key[i] = place;
     }
-    add_point(block, at, result->groups[key]);
+    group = is_same ? group : &result->groups[key];
+    add_point(block, at, *group);
+  }
+  return result;
+}
+
+void AggregateSink::pack(const Digest& digest, Packer& packer) const {
+  const Groups& groups = static_cast<const GroupsDigest&>(digest).groups;
+  packer.put(groups.size());
+  for (const auto& [key, group] : groups) {
+    for (const std::uint64_t place : key) {
+      packer.put(place);
+    }
+    packer.put(group.points);
+    packer.put(group.outputs.size());
+    for (const Totals& totals : group.outputs) {
+      packer.put(totals);
+    }
+  }
+}
+
+std::unique_ptr<SweepSink::Digest> AggregateSink::unpack(Unpacker& unpacker) const {
+  auto result = std::make_unique<GroupsDigest>();
+  for (auto left = unpacker.get<std::size_t>(); left > 0; --left) {
+    std::vector<std::uint64_t> key(group_by_.size());
+    for (std::uint64_t& place : key) {
+      place = unpacker.get<std::uint64_t>();
+    }
+    Group& group = result->groups[key];
+    group.points = unpacker.get<std::uint64_t>();
+    group.outputs.resize(unpacker.get<std::size_t>());
+    for (Totals& totals : group.outputs) {
+      totals = unpacker.get<Totals>();
+    }
+  }
+  return result;
+}
+
+void PointSink::pack(const Digest& digest, Packer& packer) const {
+  const auto& points = static_cast<const PointsDigest&>(digest).points;
+  packer.put(points.size());
+  for (const SweepPoint& point : points) {
+    packer.put(point.variant);
+    packer.put(point.index);
+    packer.put_texts(point.labels);
+    packer.put_numbers(point.outputs);
+  }
+}
+
+std::unique_ptr<SweepSink::Digest> PointSink::unpack(Unpacker& unpacker) const {
+  auto result = std::make_unique<PointsDigest>();
+  for (auto left = unpacker.get<std::size_t>(); left > 0; --left) {
+    SweepPoint point;
+    point.variant = unpacker.get<std::uint64_t>();
+    point.index = unpacker.get<std::uint64_t>();
+    point.labels = unpacker.texts();
+    point.outputs = unpacker.numbers();
+    result->points.push_back(std::move(point));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/sweep/sweep.hpp"
@@ -30,13 +31,16 @@ class AggregateSink : public SweepSink {
     std::uint64_t points = 0;
     std::vector<Totals> outputs;
   };
-  /// The texts of the axes grouped by, in order, to their group; one group of no key without.
-  using Groups = std::map<std::vector<std::string>, Group>;
+  /// Places on the axes grouped by, to their group; one group of no places without such axes. So
+  /// groups come in the order of the axes' values.
+  using Groups = std::map<std::vector<std::uint64_t>, Group>;
 
   /// `group_by` names axes of the space.
   explicit AggregateSink(std::vector<std::string> group_by = {}) : group_by_(std::move(group_by)) {}
   [[nodiscard]] std::unique_ptr<Digest> digest(const SweepBlock& block) const override;
   void take(Digest& digest) override;
+  void pack(const Digest& digest, Packer& packer) const override;
+  [[nodiscard]] std::unique_ptr<Digest> unpack(Unpacker& unpacker) const override;
   [[nodiscard]] const Groups& groups() const { return groups_; }
 
  private:
@@ -44,8 +48,15 @@ class AggregateSink : public SweepSink {
   Groups groups_;
 };
 
+/// A sink that keeps points.
+class PointSink : public SweepSink {
+ public:
+  void pack(const Digest& digest, Packer& packer) const override;
+  [[nodiscard]] std::unique_ptr<Digest> unpack(Unpacker& unpacker) const override;
+};
+
 /// The `count` best points by one output; of equals the earlier.
-class TopSink : public SweepSink {
+class TopSink : public PointSink {
  public:
   TopSink(std::size_t count, std::size_t output, bool greatest)
       : count_(count), output_(output), greatest_(greatest) {}
@@ -65,7 +76,7 @@ class TopSink : public SweepSink {
 
 /// The points that no other point is at least as good as in every one of some outputs and better in
 /// one.
-class ParetoSink : public SweepSink {
+class ParetoSink : public PointSink {
  public:
   struct Objective {
     std::size_t output = 0;
@@ -84,7 +95,7 @@ class ParetoSink : public SweepSink {
 };
 
 /// Every point.
-class CollectSink : public SweepSink {
+class CollectSink : public PointSink {
  public:
   [[nodiscard]] std::unique_ptr<Digest> digest(const SweepBlock& block) const override;
   void take(Digest& digest) override;
@@ -100,5 +111,7 @@ class CollectSink : public SweepSink {
                                                   std::uint64_t index);
 /// Names of all axes in the same order.
 [[nodiscard]] std::vector<std::string> axis_names(const SweepSpace& space);
+/// The axis of that name, if the space has it.
+[[nodiscard]] const Axis* find_axis(const SweepSpace& space, std::string_view name);
 
 }  // namespace mansard::model

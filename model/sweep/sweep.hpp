@@ -72,6 +72,9 @@ struct SweepBlock {
   const std::uint8_t* kept = nullptr;  ///< Whether a point can run and is wanted; null: all are.
 };
 
+class Packer;
+class Unpacker;
+
 /// What became of the points.
 struct SweepCounts {
   std::uint64_t evaluated = 0;                      ///< Points that can run.
@@ -92,6 +95,9 @@ class SweepSink {
   virtual ~SweepSink() = default;
   [[nodiscard]] virtual std::unique_ptr<Digest> digest(const SweepBlock& block) const = 0;
   virtual void take(Digest& digest) = 0;
+  /// A digest as bytes and back, for a sink like this one in another process.
+  virtual void pack(const Digest& digest, Packer& packer) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Digest> unpack(Unpacker& unpacker) const = 0;
 };
 
 struct SweepOptions {
@@ -104,6 +110,10 @@ struct SweepOptions {
 
 /// Gives the variant at a place on the structural groups.
 using VariantSource = std::function<SweepVariant(std::span<const std::uint64_t> places)>;
+
+/// Points of a block at most: enough to hide what a block costs, few enough to stay in a cache and
+/// to give every thread work. Depends on the sweep only, so that sums do not depend on the threads.
+[[nodiscard]] std::size_t sweep_block_size(const SweepSpace& space);
 
 /// Evaluates every point and hands it to `sink`.
 [[nodiscard]] SweepCounts run_sweep(const SweepSpace& space, const VariantSource& source,

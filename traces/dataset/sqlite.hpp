@@ -36,6 +36,11 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
+  /// Binds one parameter, counted from 1.
+  template <typename Value>
+  void bind_at(int index, const Value& value) {
+    bind_one(index, value);
+  }
   /// The next row. False: there is none, or an error.
   [[nodiscard]] bool step();
   void reset();
