@@ -81,6 +81,12 @@ constexpr std::array kDtypes = {
           "",
           "weight-only normal float, 8-bit scale per 64 elements and fp32 per 256 scales (QLoRA, "
           "arXiv 2305.14314, section 3): 4.127 bit"},
+    Dtype{"ternary",
+          2,
+          {},
+          "",
+          "weight-only -1, 0 or 1, four to a byte; one scale a matrix not counted (BitNet b1.58, "
+          "arXiv 2402.17764): 2 bit"},
     Dtype{"bool", 8, {}, "", "one byte"},
     Dtype{"uint8", 8, {}, "", "one byte, unsigned"},
     Dtype{"int16", 16, {}, "", "two's complement"},

@@ -31,7 +31,7 @@ struct Dtype {
 };
 
 /// Every dtype, in the order of `mansard ops --dtypes`: from fp64 down to the 4-bit formats, then
-/// the weight-only ones (int8_wo, int4_wo, nf4), then those that carry indices.
+/// the weight-only ones (int8_wo, int4_wo, nf4, ternary), then those that carry indices.
 [[nodiscard]] std::span<const Dtype> dtypes();
 [[nodiscard]] const Dtype* find_dtype(std::string_view name);  ///< Also by alias: bfloat16, e4m3...
 

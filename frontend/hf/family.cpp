@@ -36,6 +36,54 @@ constexpr auto kWrappers = std::to_array<std::string_view>({
     "VoxtralForConditionalGeneration",
 });
 
+/// Classes of models that have no decoder to step, by how their names begin.
+struct Outside {
+  std::string_view start;
+  std::string_view what;
+};
+constexpr std::string_view kEncoder = "this is an encoder; only models that decode are read";
+constexpr std::string_view kPair =
+    "this is an encoder with a decoder; only decoders alone are read";
+constexpr auto kOutside = std::to_array<Outside>({
+    {"Albert", kEncoder},
+    {"Bert", kEncoder},
+    {"Camembert", kEncoder},
+    {"Deberta", kEncoder},
+    {"DistilBert", kEncoder},
+    {"Electra", kEncoder},
+    {"MPNet", kEncoder},
+    {"ModernBertFor", kEncoder},
+    {"ModernBertModel", kEncoder},
+    {"NewModel", kEncoder},
+    {"NomicBert", kEncoder},
+    {"Roberta", kEncoder},
+    {"XLMRoberta", kEncoder},
+    {"CLIP", kEncoder},
+    {"Siglip", kEncoder},
+    {"ViT", kEncoder},
+    {"Wav2Vec2", kEncoder},
+    {"Hubert", kEncoder},
+    {"Bart", kPair},
+    {"Blenderbot", kPair},
+    {"LongT5", kPair},
+    {"M2M100", kPair},
+    {"MBart", kPair},
+    {"MT5", kPair},
+    {"Marian", kPair},
+    {"Pegasus", kPair},
+    {"ProphetNet", kPair},
+    {"Speech2Text", kPair},
+    {"T5", kPair},
+    {"UMT5", kPair},
+    {"Whisper", kPair},
+});
+
+std::string_view outside(std::string_view architecture) {
+  const auto* const found = std::ranges::find_if(
+      kOutside, [&](const Outside& entry) { return architecture.starts_with(entry.start); });
+  return found == kOutside.end() ? "" : found->what;
+}
+
 bool names(const std::vector<std::string_view>& list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
 }
@@ -62,10 +110,11 @@ void refuse_unknown(Config& config, std::string_view what, std::string_view name
   if (node != nullptr && node->is_sequence() && !node->items.empty()) {
     node = &node->items.front();
   }
-  const auto meant = did_you_mean(name, known);
+  const std::string_view reason = what == "architecture" ? outside(name) : "";
+  const auto meant = reason.empty() ? did_you_mean(name, known) : std::nullopt;
   config.refuse("config-architecture", fmt::format("{} '{}' is not known", what, name),
                 node != nullptr ? node->location : config.location(),
-                meant ? fmt::format("did you mean {}?", *meant) : "");
+                meant ? fmt::format("did you mean {}?", *meant) : std::string(reason));
 }
 
 /// The architecture decides; a model_type of another family is worth a sentence.

@@ -1,7 +1,8 @@
 #include "frontend/hf/quantization_scheme.hpp"
 
 #include <algorithm>
-#include <array>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -52,12 +53,12 @@ class SchemeReader {
     std::string_view name;
     void (SchemeReader::*read)();
   };
-  static const std::array<Method, 12> kMethods;
+  static const std::vector<Method> kMethods;
 
   void refuse(std::string message) {
     config_.refuse("config-quantization", std::move(message), node_.location,
                    "known: fp8, fbgemm_fp8, compressed-tensors, modelopt, mxfp4, gptq, awq, "
-                   "bitsandbytes");
+                   "bitsandbytes, quanto, torchao, hqq, eetq, bitnet");
   }
 
   const ir::Dtype* type(std::string_view name) { return ir::find_dtype(name); }
@@ -116,7 +117,11 @@ class SchemeReader {
       refuse(fmt::format("weights of {} bits are not known", bits));
       return type("int4_wo");
     }
-    const ir::Dtype* exact = type(fmt::format("int4_wo_g{}", group));
+    if (group <= 0) {
+      config_.note("One scale a column is counted as one for each 128 weights.");
+      return type("int4_wo");
+    }
+    const ir::Dtype* exact = type(fmt::format("int4_g{}", group));
     if (exact == nullptr && group != 128) {
       config_.note(
           fmt::format("Groups of {} weights are counted with the scales of groups of 128.", group));
@@ -140,6 +145,74 @@ class SchemeReader {
       add_all({type("nf4"), nullptr});
     } else {
       add_all({type("int8_wo"), nullptr});
+    }
+  }
+
+  void read_quanto() {
+    const std::string kind = text_of(node_, "weights");
+    if (kind == "int8" || kind == "int4") {
+      add_all({grouped_integer(kind == "int8" ? 8 : 4, 128), nullptr});
+    } else if (kind == "float8") {
+      add_all({type("fp8"), nullptr});
+    } else {
+      refuse(fmt::format("quanto weights '{}' are not known", kind.substr(0, 40)));
+    }
+    const std::string inputs = text_of(node_, "activations");
+    if (!inputs.empty() && inputs != "null") {
+      refuse(fmt::format("quanto activations '{}' are not known", inputs.substr(0, 40)));
+    }
+  }
+
+  /// A name, or (since torchao 0.10) an object with the class of the configuration and its data.
+  void read_torchao() {
+    const Node* kind = node_.find("quant_type");
+    const Node* settings = node_.find("quant_type_kwargs");
+    if (kind != nullptr && kind->is_mapping()) {
+      kind = kind->find("default") != nullptr ? kind->find("default") : kind;
+      settings = kind->find("_data");
+      kind = kind->find("_type");
+    }
+    const std::string name = kind != nullptr && kind->is_scalar() ? kind->scalar : "";
+    const bool grouped = settings != nullptr && settings->is_mapping();
+    const std::int64_t group = grouped ? number_of(*settings, "group_size", 128) : 128;
+    if (name == "int8_weight_only" || name == "Int8WeightOnlyConfig") {
+      add_all({type("int8_wo"), nullptr});
+    } else if (name == "int4_weight_only" || name == "Int4WeightOnlyConfig") {
+      add_all({grouped_integer(4, group), nullptr});
+    } else if (name == "float8_weight_only" || name == "Float8WeightOnlyConfig") {
+      add_all({type("fp8"), nullptr});
+    } else if (name == "float8_dynamic_activation_float8_weight" ||
+               name == "Float8DynamicActivationFloat8WeightConfig") {
+      add_all({type("fp8"), type("fp8")});
+    } else if (name == "int8_dynamic_activation_int8_weight" ||
+               name == "Int8DynamicActivationInt8WeightConfig") {
+      add_all({type("int8"), type("int8")});
+    } else {
+      refuse(fmt::format("torchao's quant_type '{}' is not known", name.substr(0, 60)));
+    }
+  }
+
+  /// Scales and zeros of groups, in fp16 each: a few bits more than GPTQ's.
+  void read_hqq() {
+    const Node* outer = node_.find("quant_config");
+    const Node* inner = outer != nullptr ? outer->find("weight_quant_params") : nullptr;
+    if (inner == nullptr || !inner->is_mapping()) {
+      refuse("hqq without quant_config.weight_quant_params is not known");
+      return;
+    }
+    const auto bits = number_of(*inner, "nbits", 4);
+    config_.note("HQQ's zeros are counted as 4-bit numbers.");
+    add_all({grouped_integer(bits, number_of(*inner, "group_size", 64)), nullptr});
+  }
+
+  void read_eetq() { add_all({type("int8_wo"), nullptr}); }
+
+  /// Packed, unless the weights are made ternary as they are used.
+  void read_bitnet() {
+    if (text_of(node_, "quantization_mode") == "online") {
+      config_.note("The weights are stored whole and made ternary as they are used.");
+    } else {
+      add_all({type("ternary"), nullptr});
     }
   }
 
@@ -295,7 +368,7 @@ class SchemeReader {
   QuantizationScheme scheme_;
 };
 
-const std::array<SchemeReader::Method, 12> SchemeReader::kMethods = {{
+const std::vector<SchemeReader::Method> SchemeReader::kMethods = {
     {"fp8", &SchemeReader::read_fp8},
     {"fbgemm_fp8", &SchemeReader::read_fp8},
     {"compressed-tensors", &SchemeReader::read_compressed_tensors},
@@ -305,10 +378,18 @@ const std::array<SchemeReader::Method, 12> SchemeReader::kMethods = {{
     {"mxfp4", &SchemeReader::read_mxfp4},
     {"gptq", &SchemeReader::read_gptq},
     {"awq", &SchemeReader::read_gptq},
+    {"gptq_marlin", &SchemeReader::read_gptq},
+    {"awq_marlin", &SchemeReader::read_gptq},
     {"auto-round", &SchemeReader::read_gptq},
+    {"intel/auto-round", &SchemeReader::read_gptq},
     {"bitsandbytes", &SchemeReader::read_bitsandbytes},
+    {"quanto", &SchemeReader::read_quanto},
+    {"torchao", &SchemeReader::read_torchao},
+    {"hqq", &SchemeReader::read_hqq},
+    {"eetq", &SchemeReader::read_eetq},
+    {"bitnet", &SchemeReader::read_bitnet},
     {"", &SchemeReader::read_unnamed},
-}};
+};
 
 }  // namespace
 

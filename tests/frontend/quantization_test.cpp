@@ -199,4 +199,45 @@ TEST_CASE("a pattern beyond what is understood, or made to take for ever, is ref
   CHECK_FALSE(set.add(many));
 }
 
+TEST_CASE("every method names the type of its weights", "[frontend][hf]") {
+  const auto weights = [](const std::string& quantization) -> std::string {
+    const auto graph = import_text(moe_with(quantization));
+    return graph ? std::string(dtype_of(*graph, "moe.down", 1)) : render(graph.error());
+  };
+  const auto gptq = [&](const std::string& group) {
+    return weights(R"({"quant_method": "gptq", "bits": 4, "group_size": )" + group + "}");
+  };
+  CHECK(gptq("32") == "int4_g32");
+  CHECK(gptq("64") == "int4_g64");
+  CHECK(gptq("128") == "int4_wo");
+  CHECK(gptq("-1") == "int4_wo");
+  CHECK(weights(R"({"quant_method": "quanto", "weights": "int8", "activations": null})") ==
+        "int8_wo");
+  CHECK(weights(R"({"quant_method": "quanto", "weights": "int4"})") == "int4_wo");
+  CHECK(weights(R"({"quant_method": "torchao", "quant_type": "int8_weight_only"})") == "int8_wo");
+  CHECK(weights(R"({"quant_method": "torchao", "quant_type": {"default": {"_type":
+    "Int4WeightOnlyConfig", "_version": 1, "_data": {"group_size": 64}}}})") == "int4_g64");
+  CHECK(weights(R"({"quant_method": "torchao", "quant_type":
+    "float8_dynamic_activation_float8_weight"})") == "fp8");
+  CHECK(weights(R"({"quant_method": "hqq", "quant_config": {"weight_quant_params":
+    {"nbits": 4, "group_size": 64, "axis": 1}}})") == "int4_g64");
+  CHECK(weights(R"({"quant_method": "eetq", "weights": "int8"})") == "int8_wo");
+  CHECK(weights(R"({"quant_method": "bitnet"})") == "ternary");
+  CHECK(weights(R"({"quant_method": "bitnet", "quantization_mode": "online"})") == "bf16");
+}
+
+TEST_CASE("a quantisation that is not known is refused by name", "[frontend][hf]") {
+  for (const auto& [quantization, words] :
+       {std::pair{R"({"quant_method": "aqlm", "in_group_size": 8})", "method 'aqlm' is not known"},
+        std::pair{R"({"quant_method": "quanto", "weights": "int2"})", "'int2' are not known"},
+        std::pair{R"({"quant_method": "gptq", "bits": 3, "group_size": 128})", "3 bits"},
+        std::pair{R"({"quant_method": "torchao", "quant_type": "autoquant"})", "'autoquant'"},
+        std::pair{R"({"group_size": 64, "bits": 4})", "without quant_method"}}) {
+    CAPTURE(quantization);
+    const auto graph = import_text(moe_with(quantization));
+    REQUIRE_FALSE(graph);
+    CHECK(render(graph.error()).find(words) != std::string::npos);
+  }
+}
+
 }  // namespace mansard::frontend

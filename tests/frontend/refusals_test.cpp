@@ -133,4 +133,13 @@ TEST_CASE("the architecture decides where model_type names another family", "[fr
         "Architecture LlamaForCausalLM decides; model_type mistral names another family.");
 }
 
+TEST_CASE("a model without a decoder of its own is told so", "[frontend][hf]") {
+  CHECK(refusal(R"({"architectures": ["BertForMaskedLM"]})")
+            .find("this is an encoder; only models that decode are read") != std::string::npos);
+  CHECK(refusal(R"({"architectures": ["T5ForConditionalGeneration"]})")
+            .find("this is an encoder with a decoder") != std::string::npos);
+  CHECK(refusal(R"({"architectures": ["WhisperForConditionalGeneration"]})")
+            .find("this is an encoder with a decoder") != std::string::npos);
+}
+
 }  // namespace mansard::frontend
