@@ -241,7 +241,7 @@ Result<model::kernel::Launch> read_launch(const ir::Kernel& kernel, const Launch
                           .message = fmt::format("kernel {} has loops L1 to L{}, found '{}'",
                                                  kernel.name, loops, argument)});
       } else {
-        launch.trips[static_cast<std::uint32_t>(loop) - 1] = *value;
+        launch.trips[static_cast<std::uint32_t>(loop) - 1] = {.count = *value};
       }
       continue;
     }

@@ -38,6 +38,9 @@ Result<const Format*> recognise(const std::string& path) {
       return &format;
     }
   }
+  if (beginning.empty() && !source->damage().empty()) {
+    return failure("trace-damaged", fmt::format("'{}': {}", path, source->damage()));
+  }
   if (beginning.empty()) {
     return failure("trace-empty", fmt::format("'{}' is empty", path));
   }

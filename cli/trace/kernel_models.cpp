@@ -40,6 +40,29 @@ bool matmul_dims(const std::string& op, const std::vector<Shape>& shapes, ir::Me
   return k == (linear ? w.back() : w[w.size() - 2]) && rows >= 1;
 }
 
+/// Queries, keys and values: [batch, heads, tokens, dim], or [batch, tokens, heads, dim] of
+/// FlashAttention's own op.
+bool attention_dims(const std::string& op, const std::vector<Shape>& shapes, ir::Measurement& row) {
+  constexpr std::size_t kDims = 4;
+  if (shapes.size() < 2 || shapes[0].size() != kDims || shapes[1].size() != kDims ||
+      op.find("backward") != std::string::npos) {
+    return false;
+  }
+  const std::size_t heads = op.find("_flash_attention_forward") != std::string::npos ? 2 : 1;
+  const std::size_t tokens = 3 - heads;
+  const double queries = shapes[0][tokens];
+  const double keys = shapes[1][tokens];
+  row.phase = queries == 1 ? "decode" : (queries == keys ? "prefill" : "chunk");
+  row.dims = {{"batch", shapes[0][0]},
+              {"q_heads", shapes[0][heads]},
+              {"kv_heads", shapes[1][heads]},
+              {"q_len", queries},
+              {"kv_len", keys},
+              {"head_dim", shapes[0][3]},
+              {"causal", 1}};
+  return shapes[1][heads] > 0 && queries > 0 && keys >= queries && shapes[0][3] > 0;
+}
+
 /// The columns of a row-wise or elementwise op.
 bool row_dims(const std::vector<Shape>& shapes, ir::Measurement& row) {
   if (shapes.empty()) {
@@ -155,22 +178,31 @@ class ShapeModels {
       : machine_(machine), calibration_(std::move(calibration)) {}
 
   std::optional<model::ModelTimes> times(const ir::Measurement& row) {
-    const std::string key = validate::case_key(row);
-    auto found = models_.find(key);
-    if (found == models_.end()) {
-      auto built = validate::ClassModel::build(row, machine_, calibration_, {});
-      found = models_.emplace(key, built ? std::optional(std::move(*built)) : std::nullopt).first;
-    }
-    if (!found->second) {
+    auto& found = model_of(row);
+    if (!found) {
       return std::nullopt;
     }
-    const validate::Comparison c = found->second->compare(row);
+    const validate::Comparison c = found->compare(row);
     const bool usable = c.estimate > 0 && c.low > 0 && c.high < 1e6;
     return usable ? std::optional(model::ModelTimes{c.bound, c.low, c.estimate, c.high})
                   : std::nullopt;
   }
 
+  std::optional<validate::ClassModel::Counts> counts(const ir::Measurement& row) {
+    auto& found = model_of(row);
+    return found ? std::optional(found->counts(row)) : std::nullopt;
+  }
+
  private:
+  std::optional<validate::ClassModel>& model_of(const ir::Measurement& row) {
+    const auto [found, fresh] = models_.try_emplace(validate::case_key(row));
+    if (fresh) {
+      auto built = validate::ClassModel::build(row, machine_, calibration_, {});
+      found->second = built ? std::optional(std::move(*built)) : std::nullopt;
+    }
+    return found->second;
+  }
+
   const hardware::Machine& machine_;
   model::Calibration calibration_;
   std::map<std::string, std::optional<validate::ClassModel>> models_;
@@ -299,6 +331,10 @@ std::optional<ir::Measurement> measurement_of(const ir::Activity& activity,
     row.op = "matmul";
     return matmul_dims(activity.op, shapes, row) ? std::optional(row) : std::nullopt;
   }
+  if (kernel.kind() == "attention") {
+    row.op = "attention";
+    return attention_dims(activity.op, shapes, row) ? std::optional(row) : std::nullopt;
+  }
   for (const char* kind : {"norm", "softmax", "elementwise"}) {
     if (kernel.is(kind)) {
       row.op = row_op(kind, activity, shapes);
@@ -356,6 +392,24 @@ Result<std::vector<KernelModel>> kernel_models(const ir::Timeline& timeline,
   return result;
 }
 
+namespace {
+
+/// Contractions run on the matrix engine where it takes their format, the rest on the vector one.
+void add_counts(const validate::ClassModel::Counts& counts, const std::string& dtype,
+                const hardware::Machine& machine, ir::KernelWork& work) {
+  const std::string matrix = "matrix." + dtype;
+  const std::string vector = "vector." + dtype;
+  if (counts.flops > 0) {
+    work.flops[machine.known(matrix) ? matrix : vector] += counts.flops;
+  }
+  if (counts.vector_flops > 0) {
+    work.flops[machine.known(vector) ? vector : "vector.fp32"] += counts.vector_flops;
+  }
+  work.main_bytes = counts.bytes_read + counts.bytes_written;
+}
+
+}  // namespace
+
 Result<std::vector<ir::KernelWork>> matched_work(const ir::Timeline& timeline,
                                                  const Recognised& recognised,
                                                  const hardware::Machine& machine,
@@ -370,6 +424,11 @@ Result<std::vector<ir::KernelWork>> matched_work(const ir::Timeline& timeline,
     }
     prediction = std::move(*predicted);
   }
+  auto calibration = load_calibration(machine, options);
+  if (!calibration) {
+    return failure(calibration.error());
+  }
+  ShapeModels shapes(machine, std::move(*calibration));
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const ir::Activity& a = timeline.activities[i];
     if (a.kind != Kind::kKernel) {
@@ -389,14 +448,10 @@ Result<std::vector<ir::KernelWork>> matched_work(const ir::Timeline& timeline,
         work.flops[rate == op.bound_terms.end() ? "matrix.bf16" : rate->resource] =
             recognised.ops[i]->first ? op.flops : 0;
       }
-    } else if (const auto row = measurement_of(a, recognised.classes[i]);
-               row && row->op == "matmul") {
-      const auto& d = row->dims;
-      const double m = d.at("m"), n = d.at("n"), k = d.at("k"), b = d.at("batch");
-      const ir::Dtype* type = ir::find_dtype(row->dtype);
-      const double width = type != nullptr ? type->bits / 8.0 : 4;
-      work.flops["matrix." + row->dtype] = 2 * b * m * n * k;
-      work.main_bytes = b * (m * k + k * n + m * n) * width;
+    } else if (const auto row = measurement_of(a, recognised.classes[i])) {
+      if (const auto counts = shapes.counts(*row)) {
+        add_counts(*counts, row->dtype, machine, work);
+      }
     }
     result.push_back(std::move(work));
   }

@@ -13,6 +13,7 @@
 
 #include "cli/kernel_file.hpp"
 #include "cli/kernel_launch.hpp"
+#include "cli/kernel_sample.hpp"
 #include "cli/options.hpp"
 #include "cli/ptxas.hpp"
 #include "cli/verb.hpp"
@@ -31,6 +32,7 @@ struct Options {
   std::string launches;
   bool by_line = false;
   bool no_ptxas = false;
+  SampleOptions sample{.blocks = 0, .buffers = {}};
   Format format = Format::kTable;
 };
 
@@ -193,10 +195,17 @@ class KernelVerb {
       return failure(prepared.error());
     }
     const Prepared& at = **prepared;
-    const auto launch =
-        read_launch(at.kernel, text, at.flow.loops.size(), !options_.launches.empty());
+    auto launch = read_launch(at.kernel, text, at.flow.loops.size(), !options_.launches.empty());
     if (!launch) {
       return failure(launch.error());
+    }
+    std::string sampled;
+    if (options_.sample.blocks > 0) {
+      auto found = sample(at, *launch);
+      if (!found) {
+        return failure(std::move(found.error()));
+      }
+      sampled = *std::move(found);
     }
     std::string why;
     const auto taken = resources(at.kernel, machine, why);
@@ -207,6 +216,9 @@ class KernelVerb {
     if (!why.empty()) {
       report->assumptions.push_back(why);
     }
+    if (!sampled.empty()) {
+      report->assumptions.push_back(sampled);
+    }
     KernelAnswer answer{.report = *std::move(report),
                         .case_name = text.name,
                         .measured_s = text.measured_s,
@@ -215,6 +227,31 @@ class KernelVerb {
       answer.lines = by_line(at, *launch);
     }
     return answer;
+  }
+
+  /// Gives loops that depend on data the trip counts of a few blocks, run by the interpreter; what
+  /// to say of it.
+  Result<std::string> sample(const Prepared& at, model::kernel::Launch& launch) const {
+    auto loops = model::kernel::count(at.kernel, at.flow, launch).findings.unknown_loops;
+    std::erase_if(loops, [&](std::uint32_t loop) { return launch.trips.contains(loop); });
+    if (loops.empty()) {
+      return std::string();
+    }
+    const auto found = sample_trips(module_, at.kernel, at.flow, launch, loops, options_.sample);
+    if (!found) {
+      return failure(found.error());
+    }
+    std::string text;
+    for (const auto& [loop, trips] : found->trips) {
+      launch.trips[loop] = trips;
+      text += fmt::format("{}trip_{} = {:.4g}", text.empty() ? "" : ", ", ir::loop_name(loop),
+                          trips.count);
+    }
+    return fmt::format(
+        "{} by running {} of {} blocks; buffers that were not given hold noise: floating point in "
+        "[0, 1), integers below 1024{}",
+        text, found->blocks, launch.blocks(),
+        found->computed ? "" : "; not all results were computed");
   }
 
   static std::vector<LineDemand> by_line(const Prepared& at, const model::kernel::Launch& launch) {
@@ -262,6 +299,12 @@ void add_launch_options(CLI::App& verb, Options& options) {
       ->allow_extra_args(false);
   add("--arg", options.launch.arguments, "NAME=VALUE",
       "An argument by name or position, or the count of a loop: n=1024, 0=1024, trip_L1=12")
+      ->allow_extra_args(false);
+  add("--sample", options.sample.blocks, "BLOCKS",
+      "Run that many blocks in the interpreter for the counts of loops that depend on data")
+      ->check(CLI::PositiveNumber);
+  add("--buffer", options.sample.buffers, "NAME=FILE",
+      "With --sample: the bytes that a pointer points to (default: noise)")
       ->allow_extra_args(false);
   add("--launches", options.launches, "FILE.csv",
       "Launches to take from a file: kernel, grid, block, dynamic_smem, arguments; or an Nsight "

@@ -15,6 +15,7 @@ struct ActivationCost {
   std::string_view name;
   std::int64_t arithmetic;
   std::int64_t special;
+  std::int64_t parameters = 0;
 };
 
 /// silu x/(1+exp(-x)); tanh-GELU 0.5x(1+tanh(c(x+ax^3))); erf-GELU 0.5x(1+erf(x/sqrt 2)).
@@ -30,7 +31,9 @@ constexpr std::array kActivations = {
     ActivationCost{"relu", 1, 0},
     ActivationCost{"relu2", 2, 0},
     ActivationCost{"relu_squared", 2, 0},
-    ActivationCost{"xielu", 8, 1},
+    ActivationCost{"gelu_python", 4, 1},
+    ActivationCost{"gelu_accurate", 8, 1},
+    ActivationCost{"xielu", 8, 1, 2},
 };
 
 }  // namespace
@@ -62,7 +65,8 @@ Activation activation_of(Config& config, const KeyList& spellings, std::string_v
   }
   return {.name = gated ? name + "_mul" : name,
           .arithmetic = known->arithmetic + (gated ? 1 : 0),
-          .special = known->special};
+          .special = known->special,
+          .parameters = known->parameters};
 }
 
 }  // namespace mansard::frontend::hf

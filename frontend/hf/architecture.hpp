@@ -57,6 +57,8 @@ struct Attention {
   bool qkv_bias = false;
   bool output_bias = false;
   QkNorm qk_norm = QkNorm::kNone;
+  bool qk_norm_bias = false;
+  bool inner_norm = false;  ///< Over all heads' outputs, before the output projection (bitnet).
   bool value_norm = false;  ///< Values are normalised too, without a gain (gemma4).
   OutputGate gate = OutputGate::kNone;
   bool sinks = false;         ///< One learned sink per head.
@@ -138,19 +140,29 @@ struct ShortConvolution {
   friend bool operator==(const ShortConvolution&, const ShortConvolution&) = default;
 };
 
+/// Griffin's block: a linear recurrence with gates that are block-diagonal maps, beside a gelu
+/// gate.
+struct GatedRecurrence {
+  std::int64_t width = 0;
+  std::int64_t blocks = 0;
+  std::int64_t taps = 0;
+  friend bool operator==(const GatedRecurrence&, const GatedRecurrence&) = default;
+};
+
 /// A mixer that is one matmul (an attention that pruning replaced by a linear map).
 struct LinearMap {
   friend bool operator==(const LinearMap&, const LinearMap&) = default;
 };
 
 using Mixer = std::variant<std::monostate, Attention, Mla, LinearAttention, Mamba1, Mamba2,
-                           ShortConvolution, LinearMap>;
+                           ShortConvolution, GatedRecurrence, LinearMap>;
 
 /// What an activation function costs an output element, gate product included where there is one.
 struct Activation {
   std::string name = "silu";
   std::int64_t arithmetic = 2;
   std::int64_t special = 1;
+  std::int64_t parameters = 0;  ///< Learned scalars of the function (xIELU has two).
   friend bool operator==(const Activation&, const Activation&) = default;
 };
 
@@ -158,6 +170,7 @@ struct Dense {
   std::int64_t width = 0;  ///< 0: one linear map from and to the hidden size.
   bool gated = true;
   bool bias = false;
+  bool inner_norm = false;  ///< Before the second projection (bitnet).
   Activation activation;
   friend bool operator==(const Dense&, const Dense&) = default;
 };
@@ -172,6 +185,7 @@ struct Moe {
   bool router_bias = false;
   bool correction_bias = false;  ///< Added to the scores for the choice only.
   bool expert_bias = false;
+  std::int64_t zero_experts = 0;  ///< Further choices of the router that cost nothing.
   std::int64_t latent =
       0;  ///< Experts work in a space of this size, projected to and from; 0: the hidden size.
   bool router_scale =
@@ -182,13 +196,17 @@ struct Moe {
 
 struct Layer {
   Mixer mixer;
+  Mixer second_mixer;  ///< Beside `mixer` on the same input, outputs added (falcon-h1).
   std::optional<Dense> dense;
   std::optional<Moe> moe;  ///< With `dense`: both, their outputs added (gemma4).
+  bool one_norm = false;   ///< With both `dense` and `moe`: they read one input, and their outputs
+                           ///< are added as they are (longcat, grok 2).
   NormPlacement norms = NormPlacement::kPre;
   bool parallel = false;           ///< Mixer and feed-forward read the same input.
   bool second_input_norm = false;  ///< Of a parallel layer: the feed-forward has a norm of its own.
   std::int64_t layer_input =
       0;  ///< Width of the embedding that this layer adds for its own (gemma4 E models).
+  std::int64_t laurel_rank = 0;  ///< Of a low-rank map beside the mixer (gemma3n); 0: none.
   WeightFormats formats;
   friend bool operator==(const Layer&, const Layer&) = default;
 };
@@ -218,7 +236,9 @@ struct Architecture {
   std::int64_t embedding_width =
       0;  ///< Where it is not the hidden size: projected in and out (opt-350m).
   std::int64_t layer_input_vocabulary =
-      0;  ///< Rows of the table of per-layer embeddings (gemma4 E models).
+      0;                     ///< Rows of the table of per-layer embeddings (gemma4 E models).
+  std::int64_t streams = 1;  ///< Copies of the residual stream that layers predict and correct
+                             ///< (gemma3n's AltUp).
   std::vector<LayerGroup> groups;
   const ir::Dtype* weights = nullptr;  ///< As stored, where no quantisation says otherwise.
   const ir::Dtype* activations = nullptr;

@@ -30,6 +30,12 @@ Plan plan_layers(const Family& family, Config& config) {
   for (const Rule& rule : family.layers) {
     rule(config, plan);
   }
+  for (LayerPlan& layer : plan) {
+    // Newer files call any recurrent layer linear attention.
+    if (layer.mixer == MixerKind::kLinear && !family.linear && family.mamba) {
+      layer.mixer = MixerKind::kMamba;
+    }
+  }
   if (plan.empty() && config.diagnostics().empty()) {
     (void)required(config, family.keys.layers);
   }
@@ -65,12 +71,26 @@ void read_heads(const Family& family, Config& config, Sizes& sizes) {
   }
 }
 
+/// A model without attention may still carry its class's keys of it.
+void ignore_attention(const Family& family, Config& config) {
+  const AttentionTraits& traits = family.attention;
+  for (const KeyList* keys : {&family.keys.heads, &family.keys.kv_heads, &family.keys.head_dim,
+                              &traits.rotary_fraction, &traits.rotary_dims}) {
+    for (const std::string_view key : *keys) {
+      config.ignore({key});
+    }
+  }
+  config.ignore({traits.qkv_bias.key, traits.output_bias.key, traits.has_qk_norm.key});
+}
+
 Sizes read_sizes(const Family& family, Config& config, const Plan& plan) {
   Sizes sizes;
   sizes.layers = static_cast<std::int64_t>(plan.size());
   sizes.hidden = required(config, family.keys.hidden, family.defaults.hidden);
   if (has_attention(plan)) {
     read_heads(family, config, sizes);
+  } else {
+    ignore_attention(family, config);
   }
   const std::int64_t multiple = family.defaults.ffn_per_hidden * sizes.hidden;
   const std::int64_t otherwise = family.defaults.ffn != 0 ? family.defaults.ffn : multiple;

@@ -28,6 +28,7 @@ struct MixerName {
   std::string operator()(const Mamba1&) const { return "mamba"; }
   std::string operator()(const Mamba2&) const { return "mamba"; }
   std::string operator()(const ShortConvolution&) const { return "convolution"; }
+  std::string operator()(const GatedRecurrence&) const { return "recurrent"; }
   std::string operator()(const LinearMap&) const { return "linear-map"; }
 };
 

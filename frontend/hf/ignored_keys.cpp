@@ -350,6 +350,7 @@ constexpr auto kBesideText = std::to_array<std::string_view>({
     "stacked_frames",
     "lora",
     "newline",
+    "alignment",
 });
 
 template <std::size_t N>

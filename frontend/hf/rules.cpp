@@ -24,6 +24,7 @@ constexpr std::array kLayerWords = {
     LayerWord{"attention", MixerKind::kFull},
     LayerWord{"global_attention", MixerKind::kFull},
     LayerWord{"sliding_attention", MixerKind::kSliding},
+    LayerWord{"deepseek_sparse_attention", MixerKind::kFull},
     LayerWord{"local_attention", MixerKind::kSliding},
     LayerWord{"chunked_attention", MixerKind::kChunked},
     LayerWord{"linear_attention", MixerKind::kLinear},
@@ -41,7 +42,7 @@ std::int64_t or_else(Config& config, std::string_view key, std::int64_t otherwis
 }
 
 void set_letter(Config& config, const Node& node, std::string_view letter, LayerPlan& layer) {
-  if (letter == "M" || letter == "mamba" || letter == "mamba2") {
+  if (letter == "M" || letter == "mamba" || letter == "mamba2" || letter == "linear_attention") {
     layer.mixer = MixerKind::kMamba;
     layer.feed_forward = FeedForwardKind::kNone;
   } else if (letter == "*" || letter == "attention" || letter == "full_attention") {
@@ -113,6 +114,15 @@ Rule windows_but_every(std::string_view key, std::int64_t period) {
     const std::size_t every = period_of(config, key, period);
     for (std::size_t i = 0; i < plan.size(); ++i) {
       plan[i].mixer = (i + 1) % every == 0 ? MixerKind::kFull : MixerKind::kSliding;
+    }
+  };
+}
+
+Rule windows_but_first_of(std::int64_t period) {
+  return [period](Config&, Plan& plan) {
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      const bool first = i % static_cast<std::size_t>(period) == 0;
+      plan[i].mixer = first ? MixerKind::kFull : MixerKind::kSliding;
     }
   };
 }

@@ -20,6 +20,8 @@ namespace mansard::frontend::hf {
 [[nodiscard]] Rule listed_layer_types(std::string_view key = "layer_types");
 /// Every `period`-th layer sees everything, the others a window; `key` may give the period.
 [[nodiscard]] Rule windows_but_every(std::string_view key, std::int64_t period);
+/// The first of every `period` layers sees everything, the others a window (cwm).
+[[nodiscard]] Rule windows_but_first_of(std::int64_t period);
 /// Even layers have a window, odd ones see everything (gemma2).
 [[nodiscard]] Rule alternating_windows();
 /// A list with a number for each layer: those equal to `marked` become `kind`.

@@ -122,7 +122,7 @@ Result<Report> analyse(const ir::Kernel& kernel, const ir::KernelFlow& flow, con
       continue;
     }
     Launch twice = launch;
-    twice.trips[loop] = 2;
+    twice.trips[loop] = {.count = 2};
     Slope more{.loop = loop,
                .name = "trip_" + ir::loop_name(loop),
                .totals = difference(totals_of(kernel, count(kernel, flow, twice)), report.totals)};

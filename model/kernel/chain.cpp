@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace mansard::model::kernel {
 namespace {
@@ -38,6 +39,7 @@ constexpr double kParallelism = 2;
 struct Rounds {
   int global = 0;
   int shared = 0;
+  bool chased = false;  ///< An address comes from a load of the iteration before.
 };
 
 bool waits(const ir::KernelAccess& access) {
@@ -47,6 +49,7 @@ bool waits(const ir::KernelAccess& access) {
 /// Greatest number of loads of `block` of which each needs the one before.
 Rounds rounds_of(const ir::Kernel& kernel, const Counts& counts, const ir::KernelBlock& block) {
   std::map<std::uint32_t, Rounds> depth;
+  std::set<std::uint32_t> awaited;  // Addresses that the block had before it loaded.
   Rounds deepest;
   for (std::uint32_t i = block.first; i < block.first + block.count; ++i) {
     const ir::KernelInstruction& each = kernel.instructions[i];
@@ -64,6 +67,10 @@ Rounds rounds_of(const ir::Kernel& kernel, const Counts& counts, const ir::Kerne
     if (each.access != ir::kNothing) {
       const ir::KernelAccess& access = kernel.accesses[each.access];
       needs(access.address);
+      if (access.address.kind == ir::KernelOperand::Kind::kRegister &&
+          !depth.contains(access.address.id)) {
+        awaited.insert(access.address.id);
+      }
       const MemorySpace space = counts.accesses[each.access].space;
       if (waits(access) && counts.accesses[each.access].requests > 0) {
         at.global += space == MemorySpace::kGlobal ? 1 : 0;
@@ -78,6 +85,8 @@ Rounds rounds_of(const ir::Kernel& kernel, const Counts& counts, const ir::Kerne
       }
     }
   }
+  deepest.chased =
+      std::ranges::any_of(awaited, [&](std::uint32_t reg) { return depth.contains(reg); });
   return deepest;
 }
 
@@ -126,8 +135,10 @@ double chain_cycles(const ir::Kernel& kernel, const Counts& counts, const LoadLa
           sectors_per_execution(kernel, counts, block, executions) / rounds.global;
       const double past_l1 = 1 - std::exp(-sectors * latency.l2_per_sector);
       const double past_l2 = 1 - std::exp(-sectors * latency.dram_per_sector);
-      each += rounds.global * (latency.l1 + past_l1 * (latency.l2 - latency.l1) +
-                               past_l2 * (latency.dram - latency.l2));
+      const double together = rounds.chased ? 1 : block.unrolled;
+      each += rounds.global / together *
+              (latency.l1 + past_l1 * (latency.l2 - latency.l1) +
+               past_l2 * (latency.dram - latency.l2));
     }
     cycles += per_warp * each;
   }

@@ -11,10 +11,10 @@ namespace {
 using ir::MemorySpace;
 
 /// A kernel is counted exactly if that takes this many steps (a microsecond or less each) ...
-constexpr std::int64_t kExactSteps = 500'000;
+constexpr std::int64_t kExactSteps = 2'500'000;
 /// ... as far as is known after this many; else by sampled blocks, for which these remain.
 constexpr std::int64_t kTrialSteps = 100'000;
-constexpr std::int64_t kSampleSteps = 200'000;
+constexpr std::int64_t kSampleSteps = 500'000;
 constexpr std::int64_t kMostSteps = 6'000'000;
 constexpr double kGoldenRatio = 0.6180339887498949;
 
@@ -192,10 +192,10 @@ class Counter {
     for (const RunEvent& run : log.runs) {
       const double times = run.weight * volume;
       if (run.guarded) {
-        counts_.thread[run.id] += times * run.lanes;
+        counts_.thread[run.id] += times * run.lanes * run.active;
       } else {
         block_warps_[run.id] += times;
-        block_threads_[run.id] += times * run.lanes;
+        block_threads_[run.id] += times * run.lanes * run.active;
       }
     }
     for (const AccessEvent& event : log.accesses) {
@@ -218,7 +218,8 @@ class Counter {
     to.space = event.space;
     const double requests = phases.total() * times;
     to.requests += requests;
-    to.lanes += requests * costs.lanes;
+    const double lanes = costs.lanes * event.active;
+    to.lanes += requests * lanes;
     to.serial += requests * static_cast<double>(costs.contention);
     to.lines += requests * static_cast<double>(costs.lines[static_cast<std::size_t>(
                                modulo(event.address, kLineBytes) / kSectorBytes)]);
@@ -226,8 +227,8 @@ class Counter {
       to.bytes += requests * event.bulk_bytes;
       to.sectors += requests * event.bulk_bytes / kSectorBytes;
     } else {
-      to.bytes += requests * costs.lanes * pattern.bytes;
-      to.sectors += phases.sum(costs.sectors) * times;
+      to.bytes += requests * lanes * pattern.bytes;
+      to.sectors += phases.sum(costs.sectors) * times * (pattern.known ? 1 : event.active);
       to.wavefronts += phases.sum(costs.wavefronts) * times;
       to.ideal += phases.sum(costs.ideal) * times;
     }

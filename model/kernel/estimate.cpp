@@ -21,7 +21,7 @@ constexpr double kDramUse = 0.9;     ///< Of the datasheet's bandwidth, where no
 /// H200.
 constexpr double kRamp = 1.5e-6;
 /// Cycles from a block's end to the first instruction of the next in its place.
-constexpr double kTurnover = 300;
+constexpr double kTurnover = 600;
 
 class Times {
  public:

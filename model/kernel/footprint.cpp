@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace mansard::model::kernel {
 namespace {
 
 constexpr double kSamples = 200;
-constexpr int kVisits = 2000;  ///< Index tuples that one search looks at.
+constexpr double kMostWork = 400'000;  ///< Samples times families; fewer samples of more families.
+constexpr int kVisits = 2000;          ///< Index tuples that one search looks at.
 
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
   const std::int64_t q = a / b;
@@ -30,19 +32,41 @@ struct Family {
   double requests = 1;
   double units = 1;  ///< Of one request.
   double bulk = 0;
-  bool dense = false;  ///< Every unit between the lowest and the highest lane is touched.
+  std::int64_t object = 0;  ///< What the addresses lie in.
+  bool dense = false;       ///< Every unit between the lowest and the highest lane is touched.
+};
+
+/// The part of an object that was seen to be touched, and what of it is thought distinct.
+struct Extent {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  double distinct = 0;     ///< Bytes of different units, of accesses that were sampled.
+  double skipped = 0;      ///< Bytes that the others touch.
+  bool stood_for = false;  ///< Some blocks were counted by others.
 };
 
 class Estimator {
  public:
   Estimator(const Counts& counts, const Window& window, std::int64_t unit)
-      : counts_(counts), window_(window), unit_(unit) {}
+      : counts_(counts), window_(window), unit_(unit) {
+    std::set<std::array<std::int64_t, 3>> sampled;
+    for (const Touch& touch : counts.touches) {
+      if (touch.represents > 1 && inside(touch.origin)) {
+        sampled.insert(touch.origin);
+      }
+    }
+    double volume = 1;
+    for (const std::int64_t side : window.extent) {
+      volume *= static_cast<double>(side);
+    }
+    stands_for_ = sampled.empty() ? 1 : std::max(1.0, volume / static_cast<double>(sampled.size()));
+  }
 
   void add(const Touch& touch) {
     Family family{.anchor = touch.address,
                   .pattern = &counts_.patterns.at(touch.pattern),
                   .repeats = touch.weight,
-                  .represents = touch.represents,
+                  .represents = std::min(touch.represents, stands_for_),
                   .bulk = touch.bulk_bytes};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::int64_t from = std::max(touch.origin[axis], window_.origin[axis]);
@@ -75,28 +99,58 @@ class Estimator {
         result.distinct += touched;
         continue;
       }
-      due += kSamples * weight / total;
+      due += std::min(kSamples, kMostWork / static_cast<double>(families_.size())) * weight / total;
       const int samples = std::max(families_.size() <= 100   ? 3
                                    : families_.size() <= 400 ? 1
                                                              : 0,
                                    static_cast<int>(due));
       due -= std::min(due, static_cast<double>(samples));
+      Extent& extent = extended(family);
       if (samples == 0) {
-        skipped_ += touched;
+        extent.skipped += touched;
         continue;
       }
       const double share = sample(family, samples);
-      result.distinct += touched * share;
+      extent.distinct += touched * share;
       sampled_ += touched;
       sampled_distinct_ += touched * share;
     }
-    if (sampled_ > 0) {
-      result.distinct += skipped_ * sampled_distinct_ / sampled_;
+    for (const auto& [object, extent] : extents_) {
+      result.distinct += distinct(extent);
     }
     return result;
   }
 
  private:
+  [[nodiscard]] bool inside(const std::array<std::int64_t, 3>& block) const {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t at = block[axis] - window_.origin[axis];
+      if (at < 0 || at >= window_.extent[axis]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Extent& extended(const Family& family) {
+    const std::int64_t low = family.anchor + family.low;
+    const std::int64_t high = low + family.reach.front();
+    Extent& extent = extents_.try_emplace(family.object, Extent{low, high}).first->second;
+    extent.low = std::min(extent.low, low);
+    extent.high = std::max(extent.high, high);
+    extent.stood_for = extent.stood_for || family.represents > 1;
+    return extent;
+  }
+
+  /// Where blocks stand for others, whether those touch the same or more is not known: no more than
+  /// the whole of what was touched from end to end.
+  [[nodiscard]] double distinct(const Extent& extent) const {
+    const double skipped = sampled_ > 0 ? extent.skipped * sampled_distinct_ / sampled_ : 0;
+    const double bytes = extent.distinct + skipped;
+    return extent.stood_for ? std::min(bytes, static_cast<double>(extent.high - extent.low))
+                            : bytes;
+  }
+
   void along(Family& family, Stride stride) {
     if (stride.count <= 1) {
       return;
@@ -117,6 +171,7 @@ class Estimator {
     std::sort(family.strides.begin(), family.strides.end(),
               [](const Stride& a, const Stride& b) { return a.bytes > b.bytes; });
     const LanePattern& pattern = *family.pattern;
+    family.object = family.anchor >> ir::kObjectBits;
     std::int64_t low = 0;
     std::int64_t high = 0;
     for (Mask rest = pattern.mask; rest != 0; rest &= rest - 1) {
@@ -232,11 +287,12 @@ class Estimator {
   const Counts& counts_;
   Window window_;
   std::int64_t unit_;
+  double stands_for_ = 1;  ///< Blocks of the window that one sampled block stands for.
   std::vector<Family> families_;
+  std::map<std::int64_t, Extent> extents_;  ///< By object.
   std::uint64_t state_ = 1;
   double sampled_ = 0;
   double sampled_distinct_ = 0;
-  double skipped_ = 0;
   int visits_ = 0;
 };
 

@@ -71,6 +71,31 @@ class TrafficModel {
     });
   }
 
+  /// A block in the middle of the grid, of those that were walked if blocks were sampled.
+  [[nodiscard]] Window one_block() const {
+    Window best = middle(launch_, 1);
+    if (counts_.sampled_blocks == 0) {
+      return best;
+    }
+    const auto distance = [&](const std::array<std::int64_t, 3>& block) {
+      double away = 0;
+      for (std::size_t axis = 3; axis-- > 0;) {
+        away = away * static_cast<double>(launch_.grid[axis]) +
+               static_cast<double>(block[axis] - launch_.grid[axis] / 2);
+      }
+      return std::abs(away);
+    };
+    const Touch* nearest = nullptr;
+    for (const Touch& each : counts_.touches) {
+      const bool closer = nearest == nullptr || distance(each.origin) < distance(nearest->origin);
+      nearest = closer && reads(kernel_.accesses[each.access]) ? &each : nearest;
+    }
+    if (nearest != nullptr) {
+      best.origin = nearest->origin;
+    }
+    return best;
+  }
+
   [[nodiscard]] std::uint32_t loop_of(std::uint32_t access) const {
     const std::uint32_t block = block_of_[kernel_.accesses[access].instruction];
     std::uint32_t loop = flow_.loop_of[block];
@@ -80,7 +105,7 @@ class TrafficModel {
   /// Reuse within one loop is near and hits in L1; reuse between loops is as far as what the
   /// resident blocks read in between, and hits as far as L1 is larger.
   void level_two(Traffic& t, const Totals& totals) {
-    const Window block = middle(launch_, 1);
+    const Window block = one_block();
     const double blocks = static_cast<double>(launch_.blocks());
     std::map<std::uint32_t, double> by_loop;
     std::map<std::uint32_t, bool> seen;
@@ -105,10 +130,25 @@ class TrafficModel {
     const double cache = std::max(16.0 * 1024, carve - shared);
     const double resident = t.block_footprint * static_cast<double>(occupancy_.blocks_per_sm);
     const double hits = std::clamp(1 - resident / cache, 0.0, 1.0);
-    const double per_block = t.block_footprint + (sum - t.block_footprint) * (1 - hits);
+    const double again = (sum - t.block_footprint) * (1 - hits);
+    const double per_block = t.block_footprint + again;
+    read_again_ = again * blocks;
     const double requested = (totals.global_load.sectors + totals.atomics.sectors) * kSectorBytes;
     t.l2_read = std::min(requested, per_block * blocks);
     t.l2_write = (totals.global_store.sectors + totals.atomics.sectors) * kSectorBytes;
+  }
+
+  /// Of `blocks` blocks in the middle of the grid; of more, where sampled blocks lie further apart:
+  /// then what so many of them touch at the least, the footprint of all in proportion.
+  [[nodiscard]] double wave_footprint(double blocks) const {
+    constexpr double kFewest = 8;
+    const double all = static_cast<double>(launch_.blocks());
+    const double wanted =
+        counts_.sampled_blocks > 0 ? std::min(all, kFewest * all / counts_.sampled_blocks) : 0;
+    if (wanted <= blocks) {
+      return of(middle(launch_, blocks), kDramUnit, true).distinct;
+    }
+    return of(middle(launch_, wanted), kDramUnit, true).distinct * blocks / wanted;
   }
 
   /// Compulsory misses; and where what a wave reads exceeds what the L2 keeps, each wave reads
@@ -125,15 +165,22 @@ class TrafficModel {
     const double sms = machine_.known("sm_count").value_or(1);
     const double in_wave = static_cast<double>(occupancy_.blocks_per_sm) * sms;
     const double waves = std::max(1.0, static_cast<double>(launch_.blocks()) / in_wave);
-    t.wave_footprint =
-        waves > 1 ? of(middle(launch_, in_wave), kDramUnit, true).distinct : t.read_footprint;
+    t.wave_footprint = waves > 1 ? wave_footprint(in_wave) : t.read_footprint;
     t.dram_read = t.read_footprint;
     if (t.wave_footprint > capacity / partitions && waves > 1) {
       t.dram_read = std::clamp(t.wave_footprint * waves, t.read_footprint,
                                std::max(t.read_footprint, t.l2_read));
     }
+    t.dram_read += read_again_ * lost(t.wave_footprint, capacity);
     t.dram_write = std::max(0.0, t.write_footprint - kDirtyShare * capacity);
     t.fits_l2 = t.read_footprint + t.write_footprint <= capacity / partitions;
+  }
+
+  /// Of what resident blocks read in turn over and over, the share that a cache does not keep: none
+  /// where it fits twice, all where it does not fit once, since what is read next was used longest
+  /// ago.
+  [[nodiscard]] static double lost(double bytes, double capacity) {
+    return capacity > 0 ? std::clamp(2 * bytes / capacity - 1, 0.0, 1.0) : 1.0;
   }
 
   const ir::Kernel& kernel_;
@@ -143,6 +190,7 @@ class TrafficModel {
   const Occupancy& occupancy_;
   const hardware::Machine& machine_;
   std::vector<std::uint32_t> block_of_;
+  double read_again_ = 0;  ///< Bytes that loops read anew and L1 has lost.
 };
 
 }  // namespace

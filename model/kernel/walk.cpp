@@ -246,7 +246,8 @@ bool Walk::iterate(std::uint32_t loop, Mask& live, Parked& after) {
   const bool by_data = exit != data_exit_.end();
   if (by_data) {
     const auto trips = launch_.trips.find(loop);
-    scale(from, trips == launch_.trips.end() ? 1 : trips->second);
+    const Trips given = trips == launch_.trips.end() ? Trips() : trips->second;
+    scale(from, given.count, given.active);
     for (const std::uint32_t r : at.modified) {
       reg(r) = Value::unknown(kData);
     }
@@ -463,12 +464,14 @@ void Walk::close(const Marks& from, unsigned dim, std::int64_t count) {
   }
 }
 
-void Walk::scale(const Marks& from, double factor) {
+void Walk::scale(const Marks& from, double factor, double active) {
   for (std::size_t i = from.runs; i < log_->runs.size(); ++i) {
     log_->runs[i].weight *= factor;
+    log_->runs[i].active *= active;
   }
   for (std::size_t i = from.accesses; i < log_->accesses.size(); ++i) {
     log_->accesses[i].weight *= factor;
+    log_->accesses[i].active *= active;
   }
 }
 

@@ -15,13 +15,20 @@
 /// A warp of a kernel, run over a box of blocks at once (see value.hpp).
 namespace mansard::model::kernel {
 
+/// Iterations of a loop whose count is data, each time that a warp enters it, and the share of its
+/// lanes that are active in them on average: a warp goes on as long as its last lane.
+struct Trips {
+  double count = 1;
+  double active = 1;
+};
+
 struct Launch {
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::array<std::int64_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared = 0;  ///< Bytes.
   std::vector<std::optional<std::int64_t>>
-      arguments;  ///< By parameter of the kernel; pointers may stay unbound.
-  std::map<std::uint32_t, double> trips;  ///< Iterations of loops whose count is data.
+      arguments;                         ///< By parameter of the kernel; pointers may stay unbound.
+  std::map<std::uint32_t, Trips> trips;  ///< Of loops whose count is data.
 
   [[nodiscard]] std::int64_t threads() const { return block[0] * block[1] * block[2]; }
   [[nodiscard]] std::int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
@@ -40,6 +47,7 @@ struct RunEvent {
   bool guarded = false;  ///< `id` is an instruction; else a block.
   std::uint8_t lanes = 0;
   double weight = 1;
+  double active = 1;  ///< Share of the lanes, on average.
 };
 
 struct AccessEvent {
@@ -49,7 +57,8 @@ struct AccessEvent {
   std::int64_t address = 0;                ///< Of the first active lane.
   std::array<std::int64_t, kDims> coef{};  ///< Along blocks and loops not yet closed.
   std::vector<Stride> strides;             ///< Along loops that are closed.
-  double weight = 1;  ///< Of what strides do not say: loops of unknown count, periods.
+  double weight = 1;
+  double active = 1;  ///< Of what strides do not say: loops of unknown count, periods.
   double bulk_bytes = 0;
 };
 
@@ -107,7 +116,7 @@ class Walk {
   [[nodiscard]] Marks marks() const { return {log_->runs.size(), log_->accesses.size()}; }
   void truncate(const Marks& marks);
   void close(const Marks& marks, unsigned dim, std::int64_t count);
-  void scale(const Marks& marks, double factor);
+  void scale(const Marks& marks, double factor, double active = 1);
   [[nodiscard]] State save(const std::vector<std::uint32_t>& registers) const;
   void restore(const std::vector<std::uint32_t>& registers, const State& values);
   void merge(Value& into, const Value& value, Mask mask);

@@ -45,6 +45,42 @@ void simdjson_dom(benchmark::State& state) {
 }
 BENCHMARK(simdjson_dom)->Unit(benchmark::kMillisecond);
 
+/// simdjson's streaming interface, asked for what every event has.
+void simdjson_ondemand(benchmark::State& state) {
+  const simdjson::padded_string padded(text());
+  simdjson::ondemand::parser parser;
+  for (auto _ : state) {
+    auto document = parser.iterate(padded);
+    double sum = 0;
+    for (auto event : document["traceEvents"].get_array()) {
+      std::string_view phase;
+      std::string_view category;
+      std::string_view name;
+      double start = 0;
+      double duration = 0;
+      for (auto field : event.get_object()) {
+        const std::string_view key = field.unescaped_key();
+        auto value = field.value();
+        if (key == "ph") {
+          phase = value.get_string();
+        } else if (key == "cat") {
+          category = value.get_string();
+        } else if (key == "name") {
+          name = value.get_string();
+        } else if (key == "ts") {
+          start = value.get_double();
+        } else if (key == "dur") {
+          duration = value.get_double();
+        }
+      }
+      sum += start + duration + static_cast<double>(phase.size() + category.size() + name.size());
+    }
+    benchmark::DoNotOptimize(sum);
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text().size()));
+}
+BENCHMARK(simdjson_ondemand)->Unit(benchmark::kMillisecond);
+
 void kineto_reader(benchmark::State& state) {
   for (auto _ : state) {
     Nothing sink;

@@ -1,3 +1,4 @@
+#include <map>
 #include <utility>
 
 #include "tests/cli/trace_files.hpp"
@@ -86,6 +87,47 @@ TEST_CASE("rows measured on two machines are projected within a fifth", "[trace]
       }
     }
   }
+}
+
+TEST_CASE("recorded shapes tell the FLOP and bytes of kernels without counters", "[trace]") {
+  const auto event = [](const char* op, const char* dims, const char* type, const char* kernel,
+                        int id) {
+    const std::string args = "\"External id\": " + std::to_string(id);
+    const std::string at = std::to_string(1000 * id);
+    return R"~({"ph": "X", "cat": "cpu_op", "name": ")~" + std::string(op) +
+           R"~(", "pid": 1, "tid": 1, "ts": )~" + at + R"~(, "dur": 50, "args": {)~" + args +
+           R"~(, "Input Dims": )~" + dims + R"~(, "Input type": [")~" + type +
+           R"~("]}}, {"ph": "X", "cat": "kernel", "name": ")~" + kernel +
+           R"~(", "pid": 0, "tid": 7, "ts": )~" + at + R"~(, "dur": 700, "args": {)~" + args +
+           R"~(, "correlation": 99}},)~";
+  };
+  const Folder folder;
+  const std::string trace = folder.write(
+      "shapes.json",
+      R"~({"deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], "traceEvents": [)~" +
+          event("aten::linear", "[[1,4096,4096],[14336,4096],[]]", "c10::BFloat16",
+                "nvjet_tst_256x128_64x4_1x2_h_bz_coopA_TNT", 1) +
+          event("aten::_scaled_dot_product_flash_attention",
+                "[[2,32,1024,128],[2,8,1024,128],[2,8,1024,128],[]]", "c10::Half",
+                "void pytorch_flash::flash_fwd_kernel<x>", 2) +
+          event("aten::add", "[[4096,4096],[4096,4096],[]]", "float",
+                "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add>",
+                3) +
+          "]}");
+  std::map<std::string, nlohmann::json> kernels;
+  const nlohmann::json roofline = json_of({"trace", "roofline", trace});
+  for (const auto& kernel : roofline["kernels"]) {
+    kernels[kernel["op"].get<std::string>()] = kernel;
+  }
+  CHECK(kernels["matmul"]["flops"] == 2.0 * 4096 * 4096 * 14336);
+  CHECK(kernels["matmul"]["bytes"] == 2.0 * (4096 * 4096 + 4096 * 14336 + 4096 * 14336));
+  // Causal: S (S + 1) / 2 pairs a head, four FLOP for each of 128 dims; the softmax comes on top.
+  const double contractions = 2 * 32 * 1024.0 * 1025 / 2 * 4 * 128;
+  CHECK(kernels["attention"]["flops"].get<double>() >= contractions);
+  CHECK(kernels["attention"]["flops"].get<double>() < 1.05 * contractions);
+  CHECK(kernels["attention"]["bytes"] == 2.0 * (2 * 2 * 32 * 1024 * 128 + 2 * 2 * 8 * 1024 * 128));
+  CHECK(kernels["elementwise"]["flops"] == 4096.0 * 4096);
+  CHECK(kernels["elementwise"]["bytes"] == 3.0 * 4 * 4096 * 4096);
 }
 
 }  // namespace mansard::cli

@@ -91,7 +91,7 @@ LOOP:
 
   model::kernel::Launch launch{.grid = {4, 1, 1}, .block = {32, 1, 1}};
   launch.arguments.resize(kernel.parameters.size());
-  launch.trips[0] = 12.5;
+  launch.trips[0] = {.count = 12.5};
   const auto bound = model::kernel::count(kernel, ir::analyse_flow(kernel), launch);
   CHECK(model::kernel::totals_of(kernel, bound).flops_fp32 == 2 * 12.5 * 128);
 }

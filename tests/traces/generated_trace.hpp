@@ -9,9 +9,11 @@
 
 namespace mansard::traces {
 
-/// The text of a Kineto trace of that many kernels, each with its op, launch and flow, laid out as
-/// PyTorch 2 writes them: about 2 kB a kernel.
-inline std::string generated_trace(std::size_t kernels) {
+/// Hands on the text of a Kineto trace of that many kernels, each with its op, launch and flow,
+/// laid out as PyTorch 2 writes them, about 2 kB a kernel, piece by piece:
+/// `take(std::string_view)`.
+template <typename Take>
+void generate_trace(std::size_t kernels, const Take& take) {
   std::string text =
       "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": "
       "\"NVIDIA H200\", \"numSms\": 132\n    }\n  ],\n  \"traceEvents\": [\n";
@@ -69,10 +71,18 @@ inline std::string generated_trace(std::size_t kernels) {
         "\"cat\": "
         "\"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\"\n  }}",
         i + 17, us + 5);
+    take(text);
+    text.clear();
   }
-  return text +
-         "\n  ],\n  \"traceName\": \"generated\",\n  \"baseTimeNanoseconds\": "
-         "1719853884000000000\n}\n";
+  take(text +
+       "\n  ],\n  \"traceName\": \"generated\",\n  \"baseTimeNanoseconds\": "
+       "1719853884000000000\n}\n");
+}
+
+inline std::string generated_trace(std::size_t kernels) {
+  std::string text;
+  generate_trace(kernels, [&text](std::string_view piece) { text += piece; });
+  return text;
 }
 
 }  // namespace mansard::traces

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace mansard::traces {
 namespace {
 
@@ -43,7 +45,8 @@ struct Counted {
 std::vector<Counted> counted(Database& db) {
   Statement rows = db.prepare(
       "SELECT coalesce(m.timeline_kernel, k.id), n.text, coalesce(t.duration_ns, k.duration_ns), "
-      "d.name, c.value, k.id, r.clocks_locked AND m.timeline_kernel IS NULL FROM counter_rows c "
+      "d.name, c.value, k.id, d.unit, r.clocks_locked AND m.timeline_kernel IS NULL FROM "
+      "counter_rows c "
       "JOIN metrics d ON d.id = c.metric JOIN kernel_rows k ON k.id = c.kernel JOIN runs r ON r.id "
       "= k.run JOIN names n ON n.id = k.name LEFT JOIN matches m ON m.counter_kernel = k.id LEFT "
       "JOIN kernel_rows t ON t.id = m.timeline_kernel WHERE c.value IS NOT NULL ORDER BY k.id, 1, "
@@ -57,9 +60,12 @@ std::vector<Counted> counted(Database& db) {
       result.push_back({.kernel = rows.integer(0),
                         .name = std::string(rows.text(1)),
                         .seconds = static_cast<double>(rows.integer(2)) * kNanosecond,
-                        .clock_locked = rows.integer(6) != 0});
+                        .clock_locked = rows.integer(7) != 0});
     }
-    result.back().metrics.emplace(rows.text(3), rows.real(4));
+    // Sections of the long page share names, so that only the unit tells some apart.
+    const std::string name(rows.text(3));
+    result.back().metrics.emplace(fmt::format("{} [{}]", name, rows.text(6)), rows.real(4));
+    result.back().metrics.emplace(name, rows.real(4));
   }
   return result;
 }
@@ -124,7 +130,7 @@ ir::KernelWork work_of(const Counted& c) {
     work.main_bytes = *work.main_sectors * kSector;
   }
   if (!work.main_bytes) {  // The long page gives a rate.
-    const auto rate = find(m, "Memory Throughput");
+    const auto rate = find(m, "Memory Throughput [byte/second]");
     const auto time = find(m, "Duration");
     work.main_bytes = rate && time ? std::optional(*rate * *time) : std::nullopt;
   }

@@ -51,10 +51,19 @@ void link_ops_by_external(Database& db, std::int64_t run) {
       "CREATE INDEX IF NOT EXISTS ops_by_external ON op_rows(external, run) WHERE external IS NOT "
       "NULL");
   // Old files repeat the correlation as external id, which then names no op.
+  Statement own = db.prepare(
+      "SELECT 1 FROM kernel_rows WHERE run = ?1 AND external IS NOT NULL AND external IS NOT "
+      "correlation UNION ALL SELECT 1 FROM transfer_rows WHERE run = ?1 AND external IS NOT NULL "
+      "AND external IS NOT correlation LIMIT 1");
+  const bool repeats = !own.bind(run).step();
+  own.reset();
+  if (repeats) {
+    return;
+  }
   for (const char* table : kLaunched) {
     db.prepare(fmt::format("UPDATE {0} SET op = (SELECT o.id FROM op_rows o WHERE o.external = "
                            "{0}.external AND o.run = {0}.run) WHERE run = ?1 AND external IS NOT "
-                           "NULL AND external IS NOT correlation",
+                           "NULL",
                            table))
         .run(run);
   }

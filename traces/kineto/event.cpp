@@ -24,8 +24,18 @@ std::int64_t whole_or(std::string_view text, std::int64_t fallback) {
   return parse_whole(text).value_or(fallback);
 }
 
-/// "Memcpy HtoD (Pageable -> Device)" -> "HtoD".
+/// "Memcpy HtoD (Pageable -> Device)" -> "HtoD"; "CopyHostToDevice" of AMD likewise.
 std::string_view copy_kind(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kLong[] = {{"HostToDevice", "HtoD"},
+                                                                     {"DeviceToHost", "DtoH"},
+                                                                     {"DeviceToDevice", "DtoD"},
+                                                                     {"HostToHost", "HtoH"},
+                                                                     {"PeerToPeer", "PtoP"}};
+  for (const auto& [spelling, kind] : kLong) {
+    if (name.find(spelling) != std::string_view::npos) {
+      return kind;
+    }
+  }
   constexpr std::string_view kFirst = "Memcpy ";
   if (!name.starts_with(kFirst)) {
     return {};
@@ -220,15 +230,24 @@ Category category_of(std::string_view name) {
   return {call ? Kind::kLaunch : Kind::kAnnotation, false};
 }
 
-bool read_event(const Tokens& tokens, const RawEvent& raw, const Category& category,
-                ir::TraceEvent& event, EventText& text) {
+Category category_of_process(std::string_view process) {
+  if (process == "CUDA functions") {
+    return {Kind::kKernel, true};
+  }
+  return {process == "CPU functions" ? Kind::kOp : Kind::kAnnotation, false};
+}
+
+EventTime read_event(const Tokens& tokens, const RawEvent& raw, const Category& category,
+                     ir::TraceEvent& event, EventText& text) {
   const auto start = parse_thousandths(raw.start);
+  if (!start) {
+    return EventTime::kNone;
+  }
   const auto duration =
       raw.duration.empty() ? std::optional<std::int64_t>(0) : parse_thousandths(raw.duration);
-  if (!start || !duration || *duration < 0) {
-    return false;
-  }
-  event = ir::TraceEvent{.kind = category.kind, .start_ns = *start, .duration_ns = *duration};
+  const bool lasts = duration && *duration >= 0;
+  event = ir::TraceEvent{
+      .kind = category.kind, .start_ns = *start, .duration_ns = lasts ? *duration : 0};
   event.name = raw.name_at != 0 ? tokens.string(raw.name_at, text.name) : std::string_view{};
   event.category = raw.category;
   text.shapes.clear();
@@ -254,7 +273,7 @@ bool read_event(const Tokens& tokens, const RawEvent& raw, const Category& categ
       event.dtypes = text.dtypes;
     }
   }
-  return true;
+  return lasts ? EventTime::kWhole : EventTime::kNoDuration;
 }
 
 }  // namespace mansard::traces

@@ -31,6 +31,8 @@ struct Category {
   bool on_device = false;  ///< The event's process is a device and its thread a stream.
 };
 [[nodiscard]] Category category_of(std::string_view name);
+/// Of an event without category, as autograd's old profiler writes: by its process's name.
+[[nodiscard]] Category category_of_process(std::string_view process);
 
 /// Texts that an event owns while it is handed on.
 struct EventText {
@@ -40,8 +42,16 @@ struct EventText {
   std::string collective;
 };
 
-/// Turns a complete event into `event`. False: its time cannot be read.
-[[nodiscard]] bool read_event(const Tokens& tokens, const RawEvent& raw, const Category& category,
-                              ir::TraceEvent& event, EventText& text);
+/// What could be read of the time of an event.
+enum class EventTime : std::uint8_t {
+  kWhole,
+  kNoDuration,  ///< Negative or no number; read as 0.
+  kNone,        ///< No start, so that the event has no place.
+};
+
+/// Turns a complete event into `event`, if it has a start.
+[[nodiscard]] EventTime read_event(const Tokens& tokens, const RawEvent& raw,
+                                   const Category& category, ir::TraceEvent& event,
+                                   EventText& text);
 
 }  // namespace mansard::traces

@@ -282,14 +282,19 @@ class Reader {
       tally_.add(raw.phase, raw.category, false);
       return;
     }
-    if (raw.category != last_category_name_) {
+    if (raw.category.empty()) {
+      last_category_name_.clear();
+      last_category_ = category_of_process(raw.process);
+    } else if (raw.category != last_category_name_) {
       last_category_name_ = raw.category;
       last_category_ = category_of(raw.category);
     }
-    if (!read_event(tokens, raw, last_category_, event_, text_)) {
+    const EventTime time = read_event(tokens, raw, last_category_, event_, text_);
+    if (time == EventTime::kNone) {
       ++unreadable_times_;
       return;
     }
+    odd_durations_ += time == EventTime::kNoDuration ? 1 : 0;
     if (begins) {
       open(raw);
       return;
@@ -342,6 +347,7 @@ class Reader {
     const std::pair<const char*, std::int64_t> oddities[] = {
         {"events that never end", never_ended},
         {"events whose time is no number", unreadable_times_},
+        {"durations that are negative or no number, read as 0", odd_durations_},
         {"control characters in names, read as spaces",
          static_cast<std::int64_t>(window_.control_characters())}};
     for (const auto& [what, events] : oddities) {
@@ -376,6 +382,7 @@ class Reader {
   bool seen_events_ = false;
   std::int64_t skipped_depth_ = 0;
   std::int64_t unreadable_times_ = 0;
+  std::int64_t odd_durations_ = 0;
   std::string last_category_name_;
   Category last_category_;
   ir::TraceEvent event_;

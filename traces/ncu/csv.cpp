@@ -5,8 +5,10 @@
 namespace mansard::traces {
 namespace {
 
-std::string quoted_field(std::string_view text, std::size_t& at) {
+/// `closed` becomes false if the text ends before the quotes do.
+std::string quoted_field(std::string_view text, std::size_t& at, bool& closed) {
   std::string field;
+  closed = false;
   for (++at; at < text.size(); ++at) {
     if (text[at] != '"') {
       field += text[at];
@@ -14,6 +16,7 @@ std::string quoted_field(std::string_view text, std::size_t& at) {
       field += text[++at];
     } else {
       ++at;
+      closed = true;
       break;
     }
   }
@@ -22,14 +25,17 @@ std::string quoted_field(std::string_view text, std::size_t& at) {
 
 }  // namespace
 
-std::vector<std::string> csv_record(std::string_view text, std::size_t& at) {
+std::vector<std::string> csv_record(std::string_view text, std::size_t& at, char separator,
+                                    bool& closed) {
   std::vector<std::string> fields;
+  closed = true;
+  const char ends[] = {separator, '\n', '\0'};
   for (;;) {
     std::string field;
     if (at < text.size() && text[at] == '"') {
-      field = quoted_field(text, at);
+      field = quoted_field(text, at, closed);
     }
-    const std::size_t end = std::min(text.find_first_of(",\n", at), text.size());
+    const std::size_t end = std::min(text.find_first_of(ends, at), text.size());
     field += text.substr(at, end - at);
     if (field.ends_with('\r')) {
       field.pop_back();

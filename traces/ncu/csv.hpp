@@ -8,8 +8,10 @@
 namespace mansard::traces {
 
 /// The fields of the record that begins at `at`, quotes resolved; moves `at` behind it. A quoted
-/// field may hold commas, doubled quotes and line ends.
-[[nodiscard]] std::vector<std::string> csv_record(std::string_view text, std::size_t& at);
+/// field may hold separators, doubled quotes and line ends; `closed` becomes false if the text ends
+/// within one.
+[[nodiscard]] std::vector<std::string> csv_record(std::string_view text, std::size_t& at,
+                                                  char separator, bool& closed);
 
 /// The line at `at` without its end; moves `at` behind it.
 [[nodiscard]] std::string_view text_line(std::string_view text, std::size_t& at);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "support/document.hpp"
+#include "support/text.hpp"
 #include "traces/byte_source.hpp"
 #include "traces/importers.hpp"
 #include "traces/ncu/csv.hpp"
@@ -25,14 +26,14 @@ constexpr double kNanosecond = 1e-9;
 constexpr std::size_t kMostColumns = 100'000;
 
 bool is_header(std::string_view line) {
-  return (line.starts_with("\"ID\"") || line.starts_with("ID,")) &&
+  return (line.starts_with("\"ID\"") || line.starts_with("ID,") || line.starts_with("ID;")) &&
          line.find("Kernel Name") != std::string_view::npos;
 }
 
 /// A line that may be a row: rows begin with a number, the row of units with an empty field.
 bool may_be_row(std::string_view line) {
   const std::size_t first = line.starts_with('"') ? 1 : 0;
-  if (line.starts_with("\"\"") || line.starts_with(',')) {
+  if (line.starts_with("\"\"") || line.starts_with(',') || line.starts_with(';')) {
     return true;
   }
   return first < line.size() && line[first] >= '0' && line[first] <= '9';
@@ -77,7 +78,8 @@ std::int64_t whole(std::string_view text) {
 
 class Reader {
  public:
-  Reader(std::string_view text, ir::TraceSink& sink) : text_(text), sink_(sink) {}
+  Reader(std::string_view text, ir::TraceSink& sink)
+      : text_(text), sink_(sink), at_(byte_order_mark_length(text)) {}
 
   ReadReport read() {
     report_.run.format = "ncu";
@@ -109,7 +111,8 @@ class Reader {
       const std::string_view line = text_line(text_, at_);
       if (is_header(line)) {
         at_ = begin;
-        header_ = csv_record(text_, at_);
+        separator_ = line.find(';') < line.find(',') ? ';' : ',';
+        header_ = record();
         return true;
       }
       clocks_free_ |= line.find("unmodified GPU clocks") != std::string_view::npos;
@@ -127,13 +130,21 @@ class Reader {
     return column < record.size() ? record[column] : "";
   }
 
+  Record record() { return csv_record(text_, at_, separator_, closed_); }
+
   /// The next record behind the header, lines that are none passed over.
   std::optional<Record> next() {
     while (at_ < text_.size()) {
       std::size_t behind = at_;
       const std::string_view line = text_line(text_, behind);
       if (may_be_row(line)) {
-        return csv_record(text_, at_);
+        const std::size_t begin = at_;
+        Record row = record();
+        if (!closed_) {
+          report_.broken = Break{"trace-truncated", "the file ends within quotes", {}, begin};
+          return std::nullopt;
+        }
+        return row;
       }
       others_ += line.empty() ? 0 : 1;
       at_ = behind;
@@ -161,7 +172,8 @@ class Reader {
     }
     at_ = begin;
     others_ = 0;
-    return locale;
+    report_.broken.reset();
+    return locale == Locale::kUnknown && separator_ == ';' ? Locale::kComma : locale;
   }
 
   [[nodiscard]] Launch launch_of(const Record& record) const {
@@ -247,7 +259,7 @@ class Reader {
         continue;
       }
       const auto number = parse_number(value.text, locale_);
-      const BaseUnit base = base_unit(value.unit);
+      const BaseUnit base = unit_of(value);
       sink_.counter(kernel, {.metric = value.metric,
                              .unit = base.unit,
                              .value = number.value_or(0) * base.factor,
@@ -257,13 +269,19 @@ class Reader {
     ++launches_;
   }
 
+  /// Times are in nanoseconds where a file has no units.
+  static BaseUnit unit_of(const Value& value) {
+    const bool bare = value.unit.empty() && value.metric.starts_with("gpu__time_duration");
+    return base_unit(bare ? std::string_view("nsecond") : std::string_view(value.unit));
+  }
+
   /// What of a launch is a column of its own in the dataset.
   void add_fact(const Value& value, ir::TraceEvent& event) const {
     const auto number = parse_number(value.text, locale_);
     if (!number) {
       return;
     }
-    const double scaled = *number * base_unit(value.unit).factor;
+    const double scaled = *number * unit_of(value).factor;
     // A hostile file holds numbers that no integer does.
     constexpr double kMost = 9e18;
     const auto integer = [&](double x) {
@@ -340,6 +358,8 @@ class Reader {
   ir::TraceSink& sink_;
   ReadReport report_;
   std::size_t at_ = 0;
+  char separator_ = ',';
+  bool closed_ = true;
   Record header_;
   Locale locale_ = Locale::kUnknown;
   bool clocks_free_ = false;
@@ -361,6 +381,7 @@ ReadReport read_ncu(std::string_view text, ir::TraceSink& sink) {
 }
 
 bool looks_like_ncu(std::string_view beginning) {
+  beginning.remove_prefix(byte_order_mark_length(beginning));
   if (beginning.starts_with("==PROF==") || beginning.starts_with("==WARNING==")) {
     return true;
   }

@@ -76,11 +76,17 @@ class Reader {
     }
     return result;
   }
-  /// The text of an id column.
+  /// The text of a column, which holds it or its id.
   std::string text(const std::string& table, std::string_view name) {
-    return db_.has_column(table, name) && db_.has_table("StringIds")
-               ? fmt::format("(SELECT value FROM StringIds WHERE id = t.\"{}\")", name)
-               : "NULL";
+    if (!db_.has_column(table, name)) {
+      return "NULL";
+    }
+    const std::string plain =
+        fmt::format("CASE typeof(t.\"{0}\") WHEN 'text' THEN t.\"{0}\" END", name);
+    return db_.has_table("StringIds")
+               ? fmt::format("coalesce({}, (SELECT value FROM StringIds WHERE id = t.\"{}\"))",
+                             plain, name)
+               : plain;
   }
 
   void facts() {
@@ -151,13 +157,13 @@ class Reader {
 
   void kernels(const std::string& table) {
     Statement rows = db_.prepare(fmt::format(
-        "SELECT {}, coalesce({}, {}, {}), {} FROM {} t ORDER BY 1, 2",
+        "SELECT {}, coalesce({}, {}, {}, {}, {}), {} FROM {} t ORDER BY 1, 2",
         columns(table,
                 {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
                  "registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
                  "staticSharedMemory", "dynamicSharedMemory", "graphNodeId"}),
-        text(table, "demangledName"), text(table, "shortName"), text(table, "mangledName"),
-        text(table, "shortName"), table));
+        text(table, "demangledName"), text(table, "mangledName"), text(table, "shortName"),
+        text(table, "nameId"), text(table, "name"), text(table, "shortName"), table));
     std::int64_t read = 0;
     for (; rows.step(); ++read) {
       ir::TraceEvent event{

@@ -63,7 +63,7 @@ void build_qk_norm(Builder& b, const Attention& a, TensorId qkv) {
                  .rows = whole ? b.tokens() : b.tokens() * b.number(heads),
                  .columns = whole ? heads * a.head_dim : a.head_dim,
                  .gains = qk_gains(a, heads),
-                 .may_bias = false,
+                 .may_bias = a.qk_norm_bias,
                  .split = Split::kHeads},
                 qkv);
   };
@@ -153,6 +153,20 @@ TensorId build_kernel(Builder& b, const Attention& a, TensorId queries, TensorId
   return output;
 }
 
+/// Over all heads together, where the model has it.
+TensorId build_inner_norm(Builder& b, const Attention& a, TensorId mixed) {
+  if (!a.inner_norm) {
+    return mixed;
+  }
+  const std::int64_t width = a.heads * a.value_dim;
+  return b.norm({.name = "attention.inner_norm",
+                 .input = mixed,
+                 .rows = b.tokens(),
+                 .columns = width,
+                 .gains = width,
+                 .split = Split::kHeads});
+}
+
 }  // namespace
 
 void build_attention(Builder& b, const Attention& a, TensorId input, TensorId output) {
@@ -172,7 +186,8 @@ void build_attention(Builder& b, const Attention& a, TensorId input, TensorId ou
     build_rope(b, a, qkv);
   }
   const TensorId cache = build_cache(b, a, qkv);
-  const TensorId mixed = build_gate(b, a, qkv, build_kernel(b, a, qkv, cache));
+  const TensorId gated = build_gate(b, a, qkv, build_kernel(b, a, qkv, cache));
+  const TensorId mixed = build_inner_norm(b, a, gated);
   b.matmul_into({.name = "attention.output",
                  .input = mixed,
                  .rows = b.tokens(),

@@ -129,6 +129,9 @@ class Builder {
   /// What each layer adds for its own (gemma4 E models): all layers' rows of the table, side by
   /// side.
   ir::TensorId layer_inputs{};
+  /// All residual streams side by side, and the weight of the router between them.
+  ir::TensorId streams{};
+  ir::TensorId stream_router{};
   /// The cache that the last layer with keys of its own, of that span, writes.
   std::array<std::optional<ir::TensorId>, 3> caches;
 
@@ -162,6 +165,8 @@ void build_mamba1(Builder& builder, const Mamba1& mamba, ir::TensorId input, ir:
 void build_mamba2(Builder& builder, const Mamba2& mamba, ir::TensorId input, ir::TensorId output);
 void build_short_convolution(Builder& builder, const ShortConvolution& convolution,
                              ir::TensorId input, ir::TensorId output);
+void build_gated_recurrence(Builder& builder, const GatedRecurrence& recurrence, ir::TensorId input,
+                            ir::TensorId output);
 void build_mixer(Builder& builder, const Mixer& mixer, ir::TensorId input, ir::TensorId output);
 
 /// Feed-forwards likewise.
@@ -176,6 +181,13 @@ void narrow_inputs(ir::Graph& graph, const std::vector<NarrowInput>& inputs);
 void build_layer_inputs(Builder& builder);
 /// A layer's use of it, at the end of the layer.
 void build_layer_input(Builder& builder);
+
+/// Several residual streams (AltUp): made from the embedding, predicted before a layer, corrected
+/// with what it gave, and joined before the head.
+void build_streams(Builder& builder);
+void build_prediction(Builder& builder);
+void build_correction(Builder& builder);
+void join_streams(Builder& builder);
 
 /// A layer of the current block.
 void build_layer(Builder& builder);

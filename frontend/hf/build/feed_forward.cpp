@@ -15,6 +15,7 @@ struct MlpSpec {
   std::int64_t width = 0;
   bool gated = true;
   bool bias = false;
+  bool inner_norm = false;
   WeightRole role = WeightRole::kDense;
   const Activation* activation = nullptr;
   Split activation_split = Split::kColumn;
@@ -23,10 +24,16 @@ struct MlpSpec {
 TensorId build_activation(Builder& b, const std::string& name, TensorId input, Expr rows,
                           const MlpSpec& spec) {
   const Expr width = b.number(spec.width);
+  const std::int64_t parameters = spec.activation->parameters;
+  std::vector<TensorId> inputs = {input};
+  if (parameters > 0) {
+    inputs.push_back(b.weight(name + ".parameters", {parameters}));
+  }
   return b.elementwise({.name = name,
-                        .inputs = {input},
+                        .inputs = std::move(inputs),
                         .shape = {rows, width},
-                        .read = rows * width * static_cast<double>(spec.gated ? 2 : 1),
+                        .read = rows * width * static_cast<double>(spec.gated ? 2 : 1) +
+                                static_cast<double>(parameters),
                         .arithmetic = spec.activation->arithmetic,
                         .special = spec.activation->special,
                         .function = spec.activation->name,
@@ -43,7 +50,15 @@ void build_mlp(Builder& b, const MlpSpec& spec, TensorId output) {
                                   .role = spec.role,
                                   .split = Split::kColumn,
                                   .bias = spec.bias ? up : 0});
-  const TensorId active = build_activation(b, spec.name + ".activation", wide, b.tokens(), spec);
+  TensorId active = build_activation(b, spec.name + ".activation", wide, b.tokens(), spec);
+  if (spec.inner_norm) {
+    active = b.norm({.name = spec.name + ".inner_norm",
+                     .input = active,
+                     .rows = b.tokens(),
+                     .columns = spec.width,
+                     .gains = spec.width,
+                     .split = spec.activation_split});
+  }
   b.matmul_into({.name = spec.name + ".down",
                  .input = active,
                  .rows = b.tokens(),
@@ -55,14 +70,20 @@ void build_mlp(Builder& b, const MlpSpec& spec, TensorId output) {
                 output);
 }
 
+/// Real experts that a token uses: of its choices those that cost something, expected.
+std::int64_t used_experts(const Moe& moe) {
+  return moe.top_k * moe.experts / (moe.experts + moe.zero_experts);
+}
+
 /// Experts that `tokens` tokens touch: E (1 - (1 - k/E)^tokens) expected under uniform routing; k
 /// at least.
 Expr expected_experts(Builder& b, const Moe& moe) {
   const Expr experts = b.number(moe.experts);
-  if (moe.top_k == moe.experts) {
+  const std::int64_t used = used_experts(moe);
+  if (used == moe.experts) {
     return experts;
   }
-  const double missed = 1.0 - static_cast<double>(moe.top_k) / static_cast<double>(moe.experts);
+  const double missed = 1.0 - static_cast<double>(used) / static_cast<double>(moe.experts);
   return experts * (1.0 - pow(b.graph().pool().constant(missed), b.tokens()));
 }
 
@@ -74,7 +95,7 @@ struct GroupedSpec {
 };
 
 TensorId build_grouped(Builder& b, const Moe& moe, const GroupedSpec& spec) {
-  const Expr rows = b.tokens() * b.number(moe.top_k);
+  const Expr rows = b.tokens() * b.number(used_experts(moe));
   const ir::Dtype* type = b.layer().formats.weight(WeightRole::kExperts);
   const TensorId output = b.activation(spec.name + ".out", {rows, b.number(spec.out)});
   OpSpec op = {
@@ -85,7 +106,7 @@ TensorId build_grouped(Builder& b, const Moe& moe, const GroupedSpec& spec) {
                {"k", b.number(spec.in)},
                {"e", b.number(moe.experts)},
                {"u", expected_experts(b, moe)},
-               {"l", b.number(moe.top_k)},
+               {"l", b.number(used_experts(moe))},
                {"bias", b.number(moe.expert_bias ? 1 : 0)}},
       .operands = {{"a", spec.input},
                    {"w", b.weight(spec.name + ".weight", {moe.experts, spec.in, spec.out}, type)},
@@ -108,27 +129,28 @@ void build_router(Builder& b, const Moe& moe, TensorId input) {
                      .columns = b.hidden(),
                      .gains = b.hidden()});
   }
+  const std::int64_t choices = moe.experts + moe.zero_experts;
   const TensorId logits = b.matmul({.name = "moe.router",
                                     .input = scaled,
                                     .rows = b.tokens(),
                                     .in = b.hidden(),
-                                    .out = moe.experts,
+                                    .out = choices,
                                     .role = WeightRole::kRouter,
                                     .split = Split::kReplicated,
-                                    .bias = moe.router_bias ? moe.experts : 0});
+                                    .bias = moe.router_bias ? choices : 0});
   const bool bias = moe.correction_bias || moe.router_scale;
   OpSpec op = {
       .kind = "moe_router",
       .name = "moe.top_k",
       .dims = {{"t", b.tokens()},
-               {"e", b.number(moe.experts)},
+               {"e", b.number(choices)},
                {"k", b.number(moe.top_k)},
                {"bias", b.number(bias ? 1 : 0)}},
       .operands = {
           {"logits", logits},
           {"routes", b.activation("moe.routes", {b.tokens(), b.number(moe.top_k), b.number(2)})}}};
   if (bias) {
-    op.operands.emplace_back("bias", b.weight("moe.correction_bias", {moe.experts}));
+    op.operands.emplace_back("bias", b.weight("moe.correction_bias", {choices}));
   }
   b.op(std::move(op));
 }
@@ -153,8 +175,8 @@ TensorId build_experts(Builder& b, const Moe& moe, TensorId input) {
                               .gated = moe.gated,
                               .activation = &moe.activation,
                               .activation_split = Split::kExperts};
-  const TensorId active =
-      build_activation(b, "moe.activation", wide, b.tokens() * b.number(moe.top_k), activation);
+  const TensorId active = build_activation(b, "moe.activation", wide,
+                                           b.tokens() * b.number(used_experts(moe)), activation);
   return build_grouped(b, moe,
                        {.name = "moe.down", .input = active, .in = moe.width, .out = space});
 }
@@ -163,12 +185,12 @@ TensorId build_experts(Builder& b, const Moe& moe, TensorId input) {
 void build_combine(Builder& b, const Moe& moe, TensorId routed, std::optional<TensorId> shared,
                    TensorId output) {
   const Expr width = b.number(moe.latent > 0 ? moe.latent : b.hidden());
-  const std::int64_t terms = moe.top_k + (shared ? 1 : 0);
+  const std::int64_t terms = used_experts(moe) + (moe.zero_experts > 0 ? 1 : 0) + (shared ? 1 : 0);
   OpSpec op = {.kind = "elementwise",
                .name = "moe.combine",
                .dims = {{"n", b.tokens() * width},
                         {"i", b.tokens() * width * static_cast<double>(terms)},
-                        {"a", b.number(moe.top_k + terms - 1)},
+                        {"a", b.number(used_experts(moe) + terms - 1)},
                         {"s", b.number(0)}},
                .operands = {{"x", routed}, {"o", output}},
                .attributes = {{"function", "weighted_sum"}}};
@@ -227,6 +249,7 @@ void build_dense(Builder& b, const Dense& dense, TensorId input, TensorId output
              .width = dense.width,
              .gated = dense.gated,
              .bias = dense.bias,
+             .inner_norm = dense.inner_norm,
              .role = WeightRole::kDense,
              .activation = &dense.activation},
             output);

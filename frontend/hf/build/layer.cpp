@@ -48,6 +48,15 @@ void add(Builder& b, const Addition& addition) {
         .attributes = {{"function", "add"}}});
 }
 
+/// Dense and experts on one input.
+void build_sum(Builder& b, const Dense& dense, const Moe& moe, TensorId input, TensorId output) {
+  const TensorId fed = hidden_tensor(b, "mlp.out");
+  const TensorId routed = hidden_tensor(b, "moe.out");
+  build_dense(b, dense, input, fed);
+  build_moe(b, moe, input, routed);
+  add(b, {.name = "feed_forward.add", .x = fed, .y = routed, .output = output});
+}
+
 /// Dense and experts side by side, each with a norm after it (gemma4).
 void build_both(Builder& b, const Dense& dense, const Moe& moe, TensorId input, TensorId output) {
   const TensorId fed = hidden_tensor(b, "mlp.out");
@@ -63,7 +72,9 @@ void build_both(Builder& b, const Dense& dense, const Moe& moe, TensorId input, 
 void build_feed_forward(Builder& b, TensorId input, TensorId output) {
   const std::optional<Dense>& dense = b.layer().dense;
   const std::optional<Moe>& moe = b.layer().moe;
-  if (dense && moe) {
+  if (dense && moe && b.layer().one_norm) {
+    build_sum(b, *dense, *moe, input, output);
+  } else if (dense && moe) {
     build_both(b, *dense, *moe, input, output);
   } else if (moe) {
     build_moe(b, *moe, input, output);
@@ -81,9 +92,42 @@ struct Branch {
   bool mixer = false;
 };
 
+/// The layer's mixer, or both of them side by side.
+void build_mixers(Builder& b, TensorId input, TensorId output) {
+  const Layer& layer = b.layer();
+  if (std::holds_alternative<std::monostate>(layer.second_mixer)) {
+    build_mixer(b, layer.mixer, input, output);
+    return;
+  }
+  const TensorId first = hidden_tensor(b, "mixer.first");
+  const TensorId second = hidden_tensor(b, "mixer.second");
+  build_mixer(b, layer.mixer, input, first);
+  build_mixer(b, layer.second_mixer, input, second);
+  add(b, {.name = "mixer.add", .x = first, .y = second, .output = output});
+}
+
+/// A low-rank map of the mixer's input, added to the stream beside the mixer's output.
+void build_laurel(Builder& b, TensorId input) {
+  const std::int64_t rank = b.layer().laurel_rank;
+  const TensorId low = b.matmul({.name = "laurel.left",
+                                 .input = input,
+                                 .rows = b.tokens(),
+                                 .in = b.hidden(),
+                                 .out = rank,
+                                 .split = ir::Split::kReplicated});
+  const TensorId wide = b.matmul({.name = "laurel.right",
+                                  .input = low,
+                                  .rows = b.tokens(),
+                                  .in = rank,
+                                  .out = b.hidden(),
+                                  .split = ir::Split::kReplicated});
+  const TensorId normal = hidden_norm(b, "laurel.norm", wide);
+  add(b, {.name = "laurel.add", .x = b.stream(), .y = normal, .output = b.stream()});
+}
+
 void run_branch(Builder& b, const Branch& branch, TensorId input, TensorId output) {
   if (branch.mixer) {
-    build_mixer(b, b.layer().mixer, input, output);
+    build_mixers(b, input, output);
   } else {
     build_feed_forward(b, input, output);
   }
@@ -97,8 +141,12 @@ void build_branch(Builder& b, const Branch& branch) {
   }
   const TensorId output = hidden_tensor(b, branch.name + ".branch");
   if (norms == NormPlacement::kSandwich) {
-    run_branch(b, branch, hidden_norm(b, branch.norm, b.stream(), true), output);
+    const TensorId input = hidden_norm(b, branch.norm, b.stream(), true);
+    run_branch(b, branch, input, output);
     b.norm_into(hidden_norm_spec(b, branch.post_norm, output, false), b.stream());
+    if (branch.mixer && b.layer().laurel_rank > 0) {
+      build_laurel(b, input);
+    }
     return;
   }
   run_branch(b, branch, b.stream(), output);
@@ -132,12 +180,19 @@ void build_layer(Builder& b) {
     build_parallel(b);
     return;
   }
+  const bool several = b.architecture().streams > 1;
+  if (several) {
+    build_prediction(b);
+  }
   if (has_mixer(layer)) {
     build_branch(
         b, {.name = "mixer", .norm = "input_norm", .post_norm = "mixer.post_norm", .mixer = true});
   }
   if (has_feed_forward(layer)) {
     build_branch(b, {.name = "mlp", .norm = "mlp_norm", .post_norm = "mlp.post_norm"});
+  }
+  if (several) {
+    build_correction(b);
   }
   if (layer.layer_input > 0) {
     build_layer_input(b);

@@ -22,6 +22,9 @@ struct Build {
   void operator()(const ShortConvolution& mixer) const {
     build_short_convolution(*b, mixer, input, output);
   }
+  void operator()(const GatedRecurrence& mixer) const {
+    build_gated_recurrence(*b, mixer, input, output);
+  }
   void operator()(const LinearMap&) const {
     b->matmul_into({.name = "attention.linear",
                     .input = input,

@@ -139,12 +139,18 @@ ir::Graph build_graph(const Architecture& architecture, Phase phase) {
   if (architecture.layer_input_vocabulary > 0) {
     build_layer_inputs(b);
   }
+  if (architecture.streams > 1) {
+    build_streams(b);
+  }
   for (const LayerGroup& group : architecture.groups) {
     b.open_block(group.name, group.count, architecture.groups.size() > 1);
     b.open_layer(group.layer);
     build_layer(b);
   }
   b.open_block("head", 1, false);
+  if (architecture.streams > 1) {
+    join_streams(b);
+  }
   build_head(b, table);
   narrow_inputs(b.graph(), b.narrow_inputs());
   state_facts(b.graph(), architecture);

@@ -57,6 +57,7 @@ Family deepseek_v2() {
           .layers = {moe_after_dense()},
           .latent = latent_attention,
           .adjust_layers = correct_where_stated,
+          .expects = {{"mlp_bias", "false"}},
           .ignores = {"head_dim", "use_mla"}};
 }
 
@@ -65,7 +66,7 @@ Family deepseek_v2() {
 Family deepseek_v3() {
   return {.name = "deepseek_v3",
           .architectures = {"DeepseekV3ForCausalLM", "KimiK25ForConditionalGeneration",
-                            "KimiVLForConditionalGeneration"},
+                            "Kimi_K25ForConditionalGeneration", "KimiVLForConditionalGeneration"},
           .model_types = {"deepseek_v3", "kimi_k2", "kimi_k25"},
           .defaults = kDeepseekV3,
           .feed_forward = {.correction_bias = always()},
@@ -81,6 +82,8 @@ Family deepseek_v32() {
   family.name = "deepseek_v32";
   family.architectures = {"DeepseekV32ForCausalLM"};
   family.model_types = {"deepseek_v32"};
+  family.layers = {listed_layer_types(), moe_after_dense(3), listed_feed_forwards()};
+  family.expects = {{"topk_method", "noaux_tc"}, {"mlp_bias", "false"}};
   return family;
 }
 

@@ -24,8 +24,8 @@ std::int64_t kv_heads_of(Config& config, std::int64_t heads) {
 }
 
 void set_kv_heads(Config& config, std::vector<Layer>& layers) {
-  const auto norms = config.integer({"num_ln_in_parallel_attn"}).value_or(2);
-  const bool two_norms = is_new_decoder(config) && norms == 2;
+  const auto norms = config.integer({"num_ln_in_parallel_attn"});
+  const bool two_norms = norms.value_or(is_new_decoder(config) ? 2 : 1) == 2;
   for (Layer& layer : layers) {
     auto& attention = std::get<Attention>(layer.mixer);
     attention.kv_heads = kv_heads_of(config, attention.heads);

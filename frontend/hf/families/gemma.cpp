@@ -25,6 +25,7 @@ Family gemma() {
                        .activation = "gelu_pytorch_tanh"},
           .attention = {.qkv_bias = from("attention_bias"), .output_bias = from("attention_bias")},
           .head = {.tied = from("tie_word_embeddings", true)},
+          .ignores = {"num_image_tokens", "projection_dim", "use_bidirectional_attention"},
           .notes = {kScaled}};
 }
 
@@ -48,6 +49,16 @@ Family gemma2() {
           .head = {.tied = from("tie_word_embeddings", true)},
           .layers = {alternating_windows(), listed_layer_types()},
           .notes = {kScaled}};
+}
+
+/// VaultGemma: Gemma 2 without the norms behind mixer and feed-forward.
+Family vaultgemma() {
+  Family family = gemma2();
+  family.name = "vaultgemma";
+  family.architectures = {"VaultGemmaForCausalLM"};
+  family.model_types = {"vaultgemma"};
+  family.norms = NormPlacement::kPre;
+  return family;
 }
 
 Family gemma3() {

@@ -41,13 +41,23 @@ Family glm() {
   return family;
 }
 
-/// GLM-4-0414 and the text model of GLM-4.1V: norms before and after.
+/// GLM-4-0414: norms before and after.
 Family glm4() {
   Family family = glm_base();
   family.name = "glm4";
-  family.architectures = {"Glm4ForCausalLM", "Glm4vForConditionalGeneration"};
-  family.model_types = {"glm4", "glm4v", "glm4v_text"};
+  family.architectures = {"Glm4ForCausalLM"};
+  family.model_types = {"glm4"};
   family.norms = NormPlacement::kSandwich;
+  return family;
+}
+
+/// The text model of GLM-4.1V and GLM-4.6V-Flash: GLM-4 with biases on queries, keys and values.
+Family glm4v() {
+  Family family = glm4();
+  family.name = "glm4v";
+  family.architectures = {"Glm4vForConditionalGeneration", "Glm46VForConditionalGeneration"};
+  family.model_types = {"glm4v", "glm4v_text", "glm46v"};
+  family.attention.qkv_bias = from("attention_bias", true);
   return family;
 }
 
@@ -61,7 +71,6 @@ Family glm4_moe() {
                        .layers = 46,
                        .heads = 96,
                        .kv_heads = 8,
-                       .head_dim = 128,
                        .ffn = 10944,
                        .vocabulary = 151552,
                        .max_context = 131072,
@@ -94,10 +103,10 @@ Family glm_moe_dsa() {
           .architectures = {"GlmMoeDsaForCausalLM"},
           .model_types = {"glm_moe_dsa"},
           .feed_forward = {.correction_bias = always()},
-          .layers = {moe_after_dense(3), listed_feed_forwards()},
+          .layers = {listed_layer_types(), moe_after_dense(3), listed_feed_forwards()},
           .latent = latent_attention,
           .adjust_layers = share_indexers,
-          .expects = {{"topk_method", "noaux_tc"}},
+          .expects = {{"topk_method", "noaux_tc"}, {"mlp_bias", "false"}},
           .ignores = {"head_dim", "partial_rotary_factor", "indexer_rope_interleave"},
           .notes = {"The checkpoint's multi-token-prediction module is not counted."}};
 }

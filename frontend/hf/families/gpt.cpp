@@ -34,6 +34,30 @@ void norm_after_adding(Config& config, std::vector<Layer>& layers) {
   }
 }
 
+/// attention_layers, or attention_types: pairs of a list of words and how often it is repeated.
+Rule local_attention() {
+  return [](Config& config, Plan& plan) {
+    std::vector<std::string> words = config.strings("attention_layers");
+    const Node* types = config.find("attention_types");
+    if (words.empty() && types != nullptr && types->is_sequence()) {
+      for (const Node& type : types->items) {
+        const bool pair = type.is_sequence() && type.items.size() == 2;
+        const std::int64_t times = pair ? type.items[1].as_integer().value_or(0) : 0;
+        for (std::int64_t i = 0; i < times && words.size() <= plan.size(); ++i) {
+          for (const Node& word : type.items[0].items) {
+            words.push_back(word.scalar);
+          }
+        }
+      }
+    }
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      const bool alternates = words.empty() && i % 2 == 1;
+      const bool local = alternates || (i < words.size() && words[i] == "local");
+      plan[i].mixer = local ? MixerKind::kSliding : MixerKind::kFull;
+    }
+  };
+}
+
 void adjust_bloom(Config& /*config*/, Architecture& architecture) {
   architecture.embedding_norm = true;
   architecture.alibi = true;
@@ -59,6 +83,72 @@ Family gpt2() {
           .head = {.tied = from("tie_word_embeddings", true)},
           .adjust = learn_positions,
           .expects = {{"add_cross_attention", "false"}}};
+}
+
+/// GPT-Neo: every other layer sees a window of 256; queries, keys and values have no bias.
+Family gpt_neo() {
+  return {.name = "gpt_neo",
+          .architectures = {"GPTNeoForCausalLM"},
+          .model_types = {"gpt_neo"},
+          .keys = {.heads = {"num_heads", "num_attention_heads"}, .window = {"window_size"}},
+          .defaults = {.hidden = 2048,
+                       .layers = 24,
+                       .heads = 16,
+                       .vocabulary = 50257,
+                       .max_context = 2048,
+                       .window = 256,
+                       .ffn_per_hidden = 4,
+                       .activation = "gelu_new"},
+          .norm = kLayerNorm,
+          .attention = {.output_bias = always(), .rope = false},
+          .feed_forward = {.gated = false, .bias = always()},
+          .head = {.tied = from("tie_word_embeddings", true)},
+          .layers = {local_attention()},
+          .adjust = learn_positions,
+          .ignores = {"embed_dropout"}};
+}
+
+/// XGLM: positions are sines, computed and not learned.
+Family xglm() {
+  return {.name = "xglm",
+          .architectures = {"XGLMForCausalLM"},
+          .model_types = {"xglm"},
+          .keys = {.hidden = {"d_model"}, .heads = {"attention_heads"}, .ffn = {"ffn_dim"}},
+          .defaults = {.hidden = 1024,
+                       .layers = 24,
+                       .heads = 16,
+                       .ffn = 4096,
+                       .vocabulary = 256008,
+                       .max_context = 2048,
+                       .activation = "gelu"},
+          .norm = kLayerNorm,
+          .attention = {.qkv_bias = always(), .output_bias = always(), .rope = false},
+          .feed_forward = {.gated = false, .bias = always()},
+          .head = {.tied = from("tie_word_embeddings", true)},
+          .ignores = {"scale_embedding"}};
+}
+
+/// BioGPT: its table of positions has two rows before the first, as OPT's.
+Family biogpt() {
+  return {.name = "biogpt",
+          .architectures = {"BioGptForCausalLM"},
+          .model_types = {"biogpt"},
+          .defaults = {.hidden = 1024,
+                       .layers = 24,
+                       .heads = 16,
+                       .ffn = 4096,
+                       .vocabulary = 42384,
+                       .max_context = 1024,
+                       .activation = "gelu"},
+          .norm = kLayerNorm,
+          .attention = {.qkv_bias = always(), .output_bias = always(), .rope = false},
+          .feed_forward = {.gated = false, .bias = always()},
+          .head = {.tied = from("tie_word_embeddings", true)},
+          .adjust =
+              [](Config& /*config*/, Architecture& architecture) {
+                architecture.positions = architecture.max_context + 2;
+              },
+          .ignores = {"scale_embedding"}};
 }
 
 /// StarCoder 1: GPT-2 with one KV head.

@@ -62,6 +62,27 @@ Family granite() {
           .notes = {kMultipliers}};
 }
 
+/// Granite with sinks, and a window on three layers of four.
+Family granite_swa() {
+  Family family = granite();
+  family.name = "granite_swa";
+  family.architectures = {"GraniteSWAForCausalLM"};
+  family.model_types = {"granite_swa"};
+  family.defaults = {.hidden = 2560,
+                     .layers = 24,
+                     .heads = 20,
+                     .kv_heads = 4,
+                     .ffn = 8192,
+                     .vocabulary = 100352,
+                     .max_context = 8192,
+                     .window = 128};
+  family.attention.sinks = true;
+  family.head.tied = from("tie_word_embeddings", true);
+  family.layers = {windows_but_first_of(4), listed_layer_types()};
+  family.ignores = {"layer_rope_theta"};
+  return family;
+}
+
 Family granitemoe() {
   Family family = granitemoe_base();
   family.name = "granitemoe";
@@ -76,6 +97,18 @@ Family granitemoeshared() {
   family.architectures = {"GraniteMoeSharedForCausalLM"};
   family.model_types = {"granitemoeshared"};
   family.keys.shared_width = {"shared_intermediate_size"};
+  return family;
+}
+
+Family granitemoe_swa() {
+  Family family = granitemoeshared();
+  family.name = "granitemoe_swa";
+  family.architectures = {"GraniteMoeSWAForCausalLM"};
+  family.model_types = {"granitemoe_swa"};
+  family.defaults.window = 128;
+  family.attention.sinks = true;
+  family.layers = {windows_but_first_of(4), listed_layer_types(), all_moe()};
+  family.ignores = {"layer_rope_theta", "init_method"};
   return family;
 }
 

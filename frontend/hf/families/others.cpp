@@ -1,3 +1,4 @@
+#include "frontend/hf/describe.hpp"
 #include "frontend/hf/families/families.hpp"
 #include "frontend/hf/mixers.hpp"
 #include "frontend/hf/rules.hpp"
@@ -7,6 +8,17 @@ namespace mansard::frontend::hf {
 namespace {
 
 constexpr Norm kLayerNorm = {.layer = true, .gain = true, .bias = true};
+
+/// The first files state neither the value's width nor always the ranks.
+Mixer minicpm3_attention(Config& config, const Sizes& sizes) {
+  return Mla{.heads = sizes.heads,
+             .q_rank = required(config, {"q_lora_rank"}, 768),
+             .kv_rank = required(config, {"kv_lora_rank"}, 256),
+             .nope_dim = required(config, {"qk_nope_head_dim"}, 64),
+             .rope_dim = required(config, {"qk_rope_head_dim"}, 32),
+             .value_dim = config.integer({"v_head_dim"}).value_or(sizes.hidden / sizes.heads),
+             .bias = config.boolean("attention_bias").value_or(false)};
+}
 
 }  // namespace
 
@@ -124,6 +136,25 @@ Family minicpm() {
           .notes = {"Scalar multipliers are folded into their neighbours."}};
 }
 
+/// MiniCPM 3: latent attention.
+Family minicpm3() {
+  return {.name = "minicpm3",
+          .architectures = {"MiniCPM3ForCausalLM"},
+          .model_types = {"minicpm3"},
+          .keys = {.head_dim = {}},
+          .defaults = {.hidden = 2560,
+                       .layers = 62,
+                       .heads = 40,
+                       .ffn = 6400,
+                       .vocabulary = 73448,
+                       .max_context = 32768},
+          .feed_forward = {.bias = from("mlp_bias")},
+          .head = {.tied = from("tie_word_embeddings", true)},
+          .latent = minicpm3_attention,
+          .ignores = {"scale_emb", "scale_depth", "dim_model_base", "head_dim"},
+          .notes = {"Scalar multipliers are folded into their neighbours."}};
+}
+
 Family orion() {
   return {.name = "orion",
           .architectures = {"OrionForCausalLM"},
@@ -189,9 +220,9 @@ Family minimax_m2() {
                    .shared_experts = {},
                    .shared_width = {"shared_intermediate_size"}},
           .attention = {.qk_norm = QkNorm::kFullWidth,
-                        .has_qk_norm = from("use_qk_norm"),
+                        .has_qk_norm = from("use_qk_norm", true),
                         .rotary_dims = {"rotary_dim"}},
-          .feed_forward = {.correction_bias = from("use_routing_bias")},
+          .feed_forward = {.correction_bias = from("use_routing_bias", true)},
           .layers = {listed_mixers("attn_type_list", 0, MixerKind::kLinear), all_moe()},
           .expects = {{"qk_norm_type", "per_layer"},
                       {"attention_bias", "false"},

@@ -38,8 +38,9 @@ Family phi() {
 Family phi3() {
   return {
       .name = "phi3",
-      .architectures = {"Phi3ForCausalLM", "Phi3VForCausalLM"},
-      .model_types = {"phi3", "phi3_v"},
+      .architectures = {"Phi3ForCausalLM", "Phi3VForCausalLM", "Phi4MMForCausalLM",
+                        "Phi4MultimodalForCausalLM"},
+      .model_types = {"phi3", "phi3_v", "phi4mm", "phi4_multimodal"},
       .defaults = {.hidden = 3072,
                    .layers = 32,
                    .heads = 32,

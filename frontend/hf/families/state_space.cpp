@@ -73,26 +73,27 @@ Family mamba2_family() {
 
 /// One attention in eight layers, experts in every other; no positions.
 Family jamba() {
-  return {.name = "jamba",
-          .architectures = {"JambaForCausalLM"},
-          .model_types = {"jamba"},
-          .keys = {.expert_width = {"intermediate_size"}, .shared_experts = {}},
-          .defaults = {.hidden = 4096,
-                       .layers = 32,
-                       .heads = 32,
-                       .kv_heads = 8,
-                       .ffn = 14336,
-                       .vocabulary = 65536,
-                       .max_context = 262144,
-                       .experts = 16,
-                       .top_k = 2},
-          .attention = {.rope = false},
-          .layers = {mamba_but_every("attn_layer_period", "attn_layer_offset"),
-                     moe_by_period("expert_layer_period", "expert_layer_offset")},
-          .mamba = jamba_mamba,
-          .expects = {{"sliding_window", "null"}},
-          .ignores = {"use_mamba_kernels", "mamba_inner_layernorms",
-                      "calc_logits_for_entire_prompt", "n_ctx"}};
+  return {
+      .name = "jamba",
+      .architectures = {"JambaForCausalLM"},
+      .model_types = {"jamba"},
+      .keys = {.expert_width = {"intermediate_size"}, .shared_experts = {}},
+      .defaults = {.hidden = 4096,
+                   .layers = 32,
+                   .heads = 32,
+                   .kv_heads = 8,
+                   .ffn = 14336,
+                   .vocabulary = 65536,
+                   .max_context = 262144,
+                   .experts = 16,
+                   .top_k = 2},
+      .attention = {.rope = false},
+      .layers = {mamba_but_every("attn_layer_period", "attn_layer_offset"),
+                 moe_by_period("expert_layer_period", "expert_layer_offset")},
+      .mamba = jamba_mamba,
+      .expects = {{"sliding_window", "null"}},
+      .ignores = {"use_mamba_kernels", "mamba_inner_layernorms", "calc_logits_for_entire_prompt",
+                  "n_ctx", "use_mambapy", "use_associative_scan"}};
 }
 
 /// Nemotron-H, Nemotron Nano 2 and Nemotron 3: a layer is one of mamba 2, attention, feed-forward

@@ -138,8 +138,10 @@ std::optional<Diagnostic> bind(const Module& module, const Function& kernel, con
                         place_of(module, kernel),
                         {}};
     }
-    const std::uint64_t bytes = std::min<std::uint64_t>(module.variable(*found).bytes(), 8);
-    std::memcpy(&layout.parameters[layout.address_of[index(*found)]], &argument.bits, bytes);
+    const std::uint64_t size = module.variable(*found).bytes();
+    const std::uint64_t offset = std::min<std::uint64_t>(argument.offset, size);
+    std::memcpy(layout.parameters.data() + layout.address_of[index(*found)] + offset,
+                &argument.bits, std::min<std::uint64_t>(size - offset, 8));
   }
   return std::nullopt;
 }

@@ -29,10 +29,12 @@ struct Extent {
   [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-/// A parameter by its PTX name, and its bits (of a float those of the float).
+/// A parameter by its PTX name, and its bits (of a float those of the float); of a parameter that
+/// is a struct, of the member at `offset`.
 struct Argument {
   std::string name;
   std::uint64_t bits = 0;
+  std::uint32_t offset = 0;  ///< Bytes.
 };
 
 struct Launch {
@@ -64,6 +66,7 @@ struct InstructionCounts {
   std::uint64_t bank_conflicts = 0;  ///< Wavefronts beyond those without conflict.
   std::uint64_t divergent = 0;       ///< Branches that parted a warp.
   std::uint64_t taken = 0;           ///< Warps of which some lane took the branch.
+  std::uint64_t passed = 0;          ///< Warps of which some lane did not take it.
 };
 
 /// Totals of one kind of access to memory.

@@ -10,8 +10,10 @@
 #include "frontend/ptx/lower/arithmetic.hpp"
 #include "frontend/ptx/lower/classify.hpp"
 #include "frontend/ptx/lower/expand.hpp"
+#include "frontend/ptx/lower/merge_loads.hpp"
 #include "frontend/ptx/lower/operands.hpp"
 #include "frontend/ptx/lower/pointers.hpp"
+#include "frontend/ptx/lower/unroll.hpp"
 
 namespace mansard::frontend::ptx {
 namespace {
@@ -127,6 +129,8 @@ class Lowering {
     resolve_targets();
     mark_pointers(kernel_);
     expand(kernel_);
+    merge_shared_loads(kernel_);
+    mark_unrolled(kernel_);
     return std::move(kernel_);
   }
 
