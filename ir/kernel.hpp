@@ -216,6 +216,8 @@ struct KernelBlock {
   std::uint32_t taken = kNothing;
   std::uint32_t next = kNothing;
   std::vector<std::uint32_t> targets;
+  std::uint32_t predicated_by = kNothing;  ///< The block whose branch skips this one; all of that
+                                           ///< one's warps issue it, lanes apart.
   std::uint32_t unrolled = 1;  ///< Of a loop that is one block: iterations that the assembler puts
                                ///< in a row.
   bool cold = false;  ///< Runs only for exceptional values: a trap, a failed assertion, the

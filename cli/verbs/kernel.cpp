@@ -256,13 +256,14 @@ class KernelVerb {
 
   static std::vector<LineDemand> by_line(const Prepared& at, const model::kernel::Launch& launch) {
     const model::kernel::Counts counts = model::kernel::count(at.kernel, at.flow, launch);
+    const std::vector<double> issued = model::kernel::issued_warps(at.kernel, counts);
     std::map<std::uint32_t, LineDemand> lines;
     for (std::size_t i = 0; i < at.kernel.instructions.size(); ++i) {
       const ir::KernelInstruction& each = at.kernel.instructions[i];
       const ir::InstructionClass& kind = at.kernel.classes[each.kind];
       LineDemand& line = lines[each.line];
       line.line = each.line;
-      line.warp_instructions += counts.warp[i] * each.machine;
+      line.warp_instructions += issued[i] * each.machine;
       line.flops += counts.thread[i] * (kind.flops_fp32 + kind.flops_fp64 + kind.flops_fp16) +
                     counts.warp[i] * kind.tensor_flops;
       if (each.access != ir::kNothing) {

@@ -63,8 +63,20 @@ void add_access(Totals& totals, const ir::KernelAccess& access, const AccessCoun
 
 }  // namespace
 
+std::vector<double> issued_warps(const ir::Kernel& kernel, const Counts& counts) {
+  std::vector<double> issued = counts.warp;
+  for (const ir::KernelBlock& block : kernel.blocks) {
+    if (block.predicated_by != ir::kNothing) {
+      const double warps = counts.warp[kernel.blocks[block.predicated_by].first];
+      std::fill_n(issued.begin() + block.first, block.count, warps);
+    }
+  }
+  return issued;
+}
+
 Totals totals_of(const ir::Kernel& kernel, const Counts& counts) {
   Totals totals;
+  const std::vector<double> issued = issued_warps(kernel, counts);
   for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
     const ir::KernelInstruction& each = kernel.instructions[i];
     const ir::InstructionClass& kind = kernel.classes[each.kind];
@@ -76,10 +88,10 @@ Totals totals_of(const ir::Kernel& kernel, const Counts& counts) {
     if (each.access != ir::kNothing && kernel.accesses[each.access].requests > 1) {
       machine *= kernel.accesses[each.access].requests;
     }
-    totals.warp_instructions += warps * machine;
-    totals.warp_instructions_low += warps * std::min(machine, kind.machine_low);
-    totals.warp_instructions_high += warps * std::max(machine, kind.machine_high);
-    totals.pipes[static_cast<std::size_t>(kind.pipe)] += warps * machine;
+    totals.warp_instructions += issued[i] * machine;
+    totals.warp_instructions_low += issued[i] * std::min(machine, kind.machine_low);
+    totals.warp_instructions_high += issued[i] * std::max(machine, kind.machine_high);
+    totals.pipes[static_cast<std::size_t>(kind.pipe)] += issued[i] * machine;
     totals.flops_fp32 += threads * kind.flops_fp32;
     totals.flops_fp64 += threads * kind.flops_fp64;
     totals.flops_fp16 += threads * kind.flops_fp16;

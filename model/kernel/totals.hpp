@@ -47,6 +47,10 @@ struct Totals {
   std::map<std::string, double> tensor_by_type;
 };
 
+/// Warps that issue each instruction of the machine: those of `counts`, and where ptxas predicates
+/// a piece of code that a branch skips, all that reach it.
+[[nodiscard]] std::vector<double> issued_warps(const ir::Kernel& kernel, const Counts& counts);
+
 [[nodiscard]] Totals totals_of(const ir::Kernel& kernel, const Counts& counts);
 
 }  // namespace mansard::model::kernel

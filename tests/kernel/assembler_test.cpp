@@ -74,4 +74,23 @@ TEST_CASE("a loop that counts by a constant compares and branches once in four i
   CHECK(by_argument - by_constant == Approx(3 * 4096 * 0.75).epsilon(0.01));
 }
 
+TEST_CASE("a short piece that a branch skips is issued by all warps, without the branch",
+          "[kernel]") {
+  const auto skipped = [](const std::string& piece) {
+    return "mov.u32 %r2, %tid.x;\nld.param.u64 %rd1, [p0];\nsetp.gt.s32 %p1, %r2, 31;\n@%p1 bra "
+           "DONE;\n" +
+           piece + "DONE:\nst.global.f32 [%rd1], %f1;\nret;";
+  };
+  const auto warps = [&](int sums) {
+    std::string piece;
+    for (int i = 0; i < sums; ++i) {
+      piece += "add.f32 %f1, %f1, %f2;\n";
+    }
+    return totals_of(kernel_of(skipped(piece)), {1, 1, 1}, {64, 1, 1}).warp_instructions;
+  };
+  // Two warps, of which one takes the piece.
+  CHECK(warps(5) - warps(4) == Approx(2));
+  CHECK(warps(10) - warps(9) == Approx(1));
+}
+
 }  // namespace mansard::test

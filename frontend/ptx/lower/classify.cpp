@@ -107,7 +107,7 @@ void root(InstructionClass& c, const Form& form) {
   } else if (form.opcode == "rcp") {
     special(c, 8, 6, 20, 2, 0);
   } else {
-    special(c, 9, 8, 20, 3, 2);
+    special(c, 8, 8, 20, 2, 2);
   }
 }
 

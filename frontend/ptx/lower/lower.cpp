@@ -13,6 +13,7 @@
 #include "frontend/ptx/lower/merge_loads.hpp"
 #include "frontend/ptx/lower/operands.hpp"
 #include "frontend/ptx/lower/pointers.hpp"
+#include "frontend/ptx/lower/predicate.hpp"
 #include "frontend/ptx/lower/unroll.hpp"
 
 namespace mansard::frontend::ptx {
@@ -131,6 +132,7 @@ class Lowering {
     expand(kernel_);
     merge_shared_loads(kernel_);
     mark_unrolled(kernel_);
+    mark_predicated(kernel_);
     return std::move(kernel_);
   }
 
