@@ -12,6 +12,7 @@
 
 #include "ir/kernel_flow.hpp"
 #include "support/suggest.hpp"
+#include "traces/ncu/values.hpp"
 
 namespace mansard::cli {
 namespace {
@@ -100,27 +101,101 @@ std::vector<std::string> split(const std::string& text, char by) {
   return parts;
 }
 
+/// The value of a column in base units, by the row of units of a raw page.
+std::optional<double> measure(const Row& row, const Row& units,
+                              std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto value = number(cell(row, {name}));
+    if (value) {
+      const auto unit = units.find(name);
+      return *value * (unit == units.end() ? 1 : traces::base_unit(unit->second).factor);
+    }
+  }
+  return std::nullopt;
+}
+
 /// "name(int, float*)" without its signature.
 std::string base_name(const std::string& name) {
   return name.substr(0, std::min(name.find('('), name.size()));
 }
 
-LaunchText launch_of(const Row& row) {
+LaunchText launch_of(const Row& row, const Row& units) {
   LaunchText launch{.name = cell(row, {"case", "ID"}),
                     .kernel = base_name(cell(row, {"kernel", "Kernel Name", "Function Name"})),
                     .grid = cell(row, {"grid", "Grid Size", "launch__grid_size"}),
                     .block = cell(row, {"block", "Block Size", "launch__block_size"}),
                     .arguments = split(cell(row, {"arguments"}), ';')};
   launch.shared = static_cast<std::int64_t>(
-      number(cell(row, {"dynamic_smem", "shared", "launch__shared_mem_per_block_dynamic"}))
-          .value_or(0));
+      std::llround(measure(row, units,
+                           {"dynamic_smem", "shared", "launch__shared_mem_per_block_dynamic",
+                            "Dynamic Shared Memory Per Block"})
+                       .value_or(0)));
   if (const auto us = number(cell(row, {"median_us"}))) {
     launch.measured_s = *us * 1e-6;
-  } else if (const auto ns = number(cell(row, {"gpu__time_duration.sum"}))) {
-    launch.measured_s = *ns * 1e-9;
+  } else {
+    launch.measured_s = measure(row, units, {"gpu__time_duration.sum", "Duration"});
   }
   return launch;
 }
+
+Row by_name(const std::vector<std::string>& header, const std::vector<std::string>& fields) {
+  Row row;
+  for (std::size_t c = 0; c < header.size() && c < fields.size(); ++c) {
+    row[header[c]] = fields[c];
+  }
+  return row;
+}
+
+/// Launches of a table: a row each; or, in the long page of a profiler, a row for each metric of
+/// one.
+class Launches {
+ public:
+  explicit Launches(std::vector<std::string> header) : header_(std::move(header)) {}
+
+  void add(const std::vector<std::string>& fields) {
+    Row row = by_name(header_, fields);
+    const bool names_units = row.contains("ID") && row["ID"].empty();
+    if (names_units) {
+      units_ = std::move(row);
+      return;
+    }
+    if (!row.contains("Metric Name")) {
+      row_ = std::move(row);
+      finish();
+      return;
+    }
+    const std::string metric = row["Metric Name"];
+    if (metric.empty()) {
+      return;  // a remark of the profiler
+    }
+    if (row["ID"] != row_["ID"]) {
+      finish();
+      units_.clear();
+      row_ = row;
+    }
+    row_.emplace(metric, row["Metric Value"]);  // "Grid Size" is a column and a metric
+    units_.emplace(metric, row["Metric Unit"]);
+  }
+
+  std::vector<LaunchText> take() {
+    finish();
+    return std::move(launches_);
+  }
+
+ private:
+  void finish() {
+    LaunchText launch = launch_of(row_, units_);
+    if (!launch.kernel.empty() && !launch.grid.empty()) {
+      launches_.push_back(std::move(launch));
+    }
+    row_.clear();
+  }
+
+  std::vector<std::string> header_;
+  Row units_;
+  Row row_;
+  std::vector<LaunchText> launches_;
+};
 
 bool matches(const ir::KernelParameter& parameter, const std::string& name) {
   return parameter.name == name || (!parameter.alias.empty() && parameter.alias == name) ||
@@ -275,25 +350,21 @@ Result<std::vector<LaunchText>> read_launches(const std::string& path) {
     }
   }
   const auto rows = records(text);
-  if (rows.empty()) {
-    return failure("launches", fmt::format("'{}' holds no launches", path));
-  }
+  const auto header = std::find_if(rows.begin(), rows.end(), [](const auto& row) {
+    return std::any_of(row.begin(), row.end(), [](const std::string& name) {
+      return name == "kernel" || name == "Kernel Name" || name == "Function Name";
+    });
+  });
   std::vector<LaunchText> launches;
-  for (std::size_t r = 1; r < rows.size(); ++r) {
-    Row row;
-    for (std::size_t c = 0; c < rows[0].size() && c < rows[r].size(); ++c) {
-      row[rows[0][c]] = rows[r][c];
-    }
-    LaunchText launch = launch_of(row);
-    if (!launch.kernel.empty() &&
-        !launch.grid.empty()) {  // the second row of a raw page holds units
-      launches.push_back(std::move(launch));
-    }
+  if (header != rows.end()) {
+    Launches table(*header);
+    std::for_each(header + 1, rows.end(), [&](const auto& row) { table.add(row); });
+    launches = table.take();
   }
   if (launches.empty()) {
     return failure(
         "launches", fmt::format("'{}' has no rows with kernel, grid and block", path), {},
-        "columns: kernel, grid, block, dynamic_smem, arguments; or the raw page of Nsight Compute");
+        "columns: kernel, grid, block, dynamic_smem, arguments; or a CSV of Nsight Compute");
   }
   return launches;
 }

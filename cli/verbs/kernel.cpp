@@ -1,6 +1,7 @@
 #include "cli/views/kernel.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include "cli/kernel_file.hpp"
@@ -19,6 +21,7 @@
 #include "cli/verb.hpp"
 #include "frontend/ptx/lower/lower.hpp"
 #include "ir/kernel_formulas.hpp"
+#include "ir/kernel_name.hpp"
 #include "support/suggest.hpp"
 
 namespace mansard::cli {
@@ -55,6 +58,24 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > 12 ? text + ", ..." : text;
 }
 
+/// A profiler calls a kernel "softmax(float*, int)", its file "_Z7softmaxPfi": the one entry that
+/// is meant, or the name itself.
+std::string mangled(const std::string& name, const std::vector<std::string>& entries) {
+  std::string found;
+  for (const std::string& entry : entries) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> plain(
+        abi::__cxa_demangle(entry.c_str(), nullptr, nullptr, &status), &std::free);
+    if (plain != nullptr && ir::short_kernel_name(plain.get()) == ir::short_kernel_name(name)) {
+      if (!found.empty()) {
+        return name;
+      }
+      found = entry;
+    }
+  }
+  return found.empty() ? name : found;
+}
+
 class KernelVerb {
  public:
   explicit KernelVerb(const Options& options) : options_(options) {}
@@ -76,6 +97,10 @@ class KernelVerb {
         return failed(read.error());
       }
       launches = *std::move(read);
+      for (LaunchText& each : launches) {  // what the file does not say of all of them
+        each.arguments.insert(each.arguments.begin(), options_.launch.arguments.begin(),
+                              options_.launch.arguments.end());
+      }
     }
     if (options_.launches.empty() &&
         (options_.launch.grid.empty() || options_.launch.block.empty())) {
@@ -136,6 +161,9 @@ class KernelVerb {
     std::string name = wanted;
     if (name.empty() && entries.size() == 1) {
       name = entries[0];
+    }
+    if (std::find(entries.begin(), entries.end(), name) == entries.end()) {
+      name = mangled(name, entries);
     }
     if (std::find(entries.begin(), entries.end(), name) == entries.end()) {
       const auto meant = name.empty() ? std::nullopt : did_you_mean(name, entries);
@@ -326,12 +354,25 @@ Run add_kernel(CLI::App& app) {
       ->required();
   add_launch_options(*verb, *options);
   add_machine_options(*verb, options->machine);
+  verb->get_option("--machine")->required(false);  // --on names them too
+  verb->add_option("--on", options->machine.machines, "More machines to compare, with commas")
+      ->type_name("MACHINE")
+      ->delimiter(',')
+      ->group("Machine");
   verb->add_flag("--by-line", options->by_line, "Also show demand by source line (.loc)")
       ->group("Output");
   verb->add_flag("--no-ptxas", options->no_ptxas, "Estimate registers instead of asking ptxas")
       ->group("Output");
   add_format_option(*verb, options->format);
-  return [options] { return KernelVerb(*options).run(); };
+  return [options] {
+    if (options->machine.machines.empty()) {
+      return Outcome{.err =
+                         "error: mansard kernel: --machine is required [usage]\n"
+                         "see: mansard kernel --help\n",
+                     .exit_code = kUsage};
+    }
+    return KernelVerb(*options).run();
+  };
 }
 
 }  // namespace mansard::cli
