@@ -75,6 +75,18 @@ constexpr std::array kDtypes = {
           {16, 1, 20},
           "",
           "weight-only int4, fp16 scale and 4-bit zero per 16 elements (as int4_wo): 5.25 bit"},
+    Dtype{"int4_sym_g64",
+          4,
+          {64, 1, 16},
+          "",
+          "weight-only int4, 16-bit scale per 64 elements and no zero (compressed-tensors): 4.25 "
+          "bit"},
+    Dtype{"int4_sym_g32",
+          4,
+          {32, 1, 16},
+          "",
+          "weight-only int4, 16-bit scale per 32 elements and no zero (compressed-tensors): 4.5 "
+          "bit"},
     Dtype{"nf4",
           4,
           {64, 1, 8.125},

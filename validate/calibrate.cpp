@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include "validate/class_model.hpp"
 #include "validate/least_squares.hpp"
 #include "validate/measurements.hpp"
+#include "validate/single_op.hpp"
 
 namespace mansard::validate {
 namespace {
@@ -20,6 +22,13 @@ namespace {
 constexpr std::string_view kPrefix = "cal.";
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kFewestForInterval = 10;
+constexpr std::size_t kFewestOfType = 20;  ///< For an interval of a type's own.
+constexpr double kOutside = 0.05;          ///< Share of rows beyond each end of an interval.
+/// Standard deviation of the logarithm of what one op took in two campaigns on one kind of machine:
+/// medians of six formats and two attentions differ by 0.96 to 1.00 (validate/results/README of
+/// h200-sxm.2026-11-30T23; fp8 and int8, called otherwise there, aside).
+constexpr double kBetweenCampaigns = 0.026;
+constexpr double kNormal95 = 1.645;
 constexpr double kPrior = 0.5;  ///< Standard deviation of ln(parameter) before the fit.
 /// A parameter whose standard error stays above this the rows do not determine.
 constexpr double kDetermined = 0.8 * kPrior;
@@ -55,20 +64,96 @@ struct Sample {
   std::vector<double> values;
   std::vector<std::pair<std::size_t, std::size_t>> unknowns;  ///< Unknown, place in `values`.
   std::size_t fold = 0;
+  bool apart = false;  ///< No fit sees it.
+};
+
+/// Dims that say how much work there is, not of which weight or head.
+bool is_workload(std::string_view dim) {
+  constexpr std::string_view kWorkload[] = {"m",        "rows",           "tokens", "batch",
+                                            "q_len",    "bytes",          "kv_len", "context",
+                                            "elements", "experts_touched"};
+  return std::ranges::find(kWorkload, dim) != std::end(kWorkload);
+}
+
+std::uint64_t shape_hash(const ir::Measurement& row, bool with_workload) {
+  std::string shape;
+  for (const auto& [name, value] : row.dims) {
+    const bool counts = describes_shape(name) && (with_workload || !is_workload(name));
+    shape += counts ? fmt::format("{}={};", name, value) : "";
+  }
+  return hash_text(with_workload ? shape : shape + row.model);
+}
+
+/// "matmul.interval.launch.low" of fp8 rows: "matmul.fp8.interval.launch.low"; empty where a type
+/// has no interval of its own.
+std::string of_type(const std::string& path, const ir::Measurement& row) {
+  constexpr std::string_view kShared = "matmul.interval.";
+  const RowTypes types = row_types(row.dtype);
+  if (!path.starts_with(kShared) || row.op != "matmul" || types.activation != types.weight) {
+    return {};
+  }
+  return fmt::format("matmul.{}.interval.{}", types.weight->name, path.substr(kShared.size()));
+}
+
+/// What rows that no fit saw took over what was expected of them, by campaign.
+using Ratios = std::map<std::string, std::vector<double>>;
+
+/// Rows of one file were measured in one go.
+std::string campaign_of(const ir::Measurement& row) {
+  return row.location.file ? row.location.file->name : std::string();
+}
+
+std::size_t count_of(const Ratios& ratios) {
+  std::size_t count = 0;
+  for (const auto& [campaign, values] : ratios) {
+    count += values.size();
+  }
+  return count;
+}
+
+/// The factor below or above the estimate beyond which lies `kOutside` of the rows, each campaign
+/// weighing the same.
+double reach(const Ratios& ratios, bool low) {
+  std::vector<std::pair<double, double>> beyond;  // ln(factor), weight
+  for (const auto& [campaign, values] : ratios) {
+    const double weight = 1 / static_cast<double>(values.size() * ratios.size());
+    for (const double ratio : values) {
+      beyond.emplace_back(low ? -std::log(ratio) : std::log(ratio), weight);
+    }
+  }
+  std::sort(beyond.rbegin(), beyond.rend());
+  double outside = 0;
+  double end = 0;
+  for (const auto& [factor, weight] : beyond) {
+    end = factor;
+    outside += weight;
+    if (outside >= kOutside) {
+      break;
+    }
+  }
+  end = std::max(end, 0.0);
+  return std::exp(ratios.size() > 1 ? end : std::hypot(end, kNormal95 * kBetweenCampaigns));
+}
+
+/// The rows of one implementation.
+struct Group {
+  std::string implementation;
+  std::vector<const ir::Measurement*> rows;
+  std::vector<const ir::Measurement*> apart;
 };
 
 /// All rows of one implementation with the parameters that their estimates read.
 class Fitter {
  public:
-  Fitter(std::string implementation, std::vector<const ir::Measurement*> rows,
-         std::map<std::string, ClassModel>& models, const model::Calibration& start,
-         std::size_t folds)
-      : implementation_(std::move(implementation)), start_(start) {
-    for (const ir::Measurement* row : rows) {
-      ClassModel& model = models.at(case_key(*row));
-      samples_.push_back({.row = row, .model = &model, .values = model.values(*row)});
-    }
-    assign_folds(folds);
+  Fitter(std::string implementation, const Group& group, std::map<std::string, ClassModel>& models,
+         const model::Calibration& start, const CalibrateOptions& options)
+      : implementation_(std::move(implementation)),
+        start_(start),
+        only_(options.only),
+        keeps_(options.keep) {
+    add_samples(group.rows, false, models);
+    add_samples(group.apart, true, models);
+    assign_folds(options.folds);
     find_parameters();
   }
 
@@ -78,7 +163,7 @@ class Fitter {
     }
     ImplementationFit result{.implementation = implementation_};
     set_aside_undetermined(result);
-    const LeastSquaresSolution whole = solve_on(all());
+    const LeastSquaresSolution whole = keeps_ ? unchanged() : solve_on(all());
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       FittedParameter parameter = unknowns_[i];
       parameter.relative_error = whole.error[i];
@@ -89,40 +174,63 @@ class Fitter {
     for (const auto& [path, constant] : constants_) {
       add_unless_structural(constant, result.constants);
     }
-    const std::vector<double> seen = estimates(whole.x, all());
+    std::vector<std::size_t> every(samples_.size());
+    std::iota(every.begin(), every.end(), std::size_t{0});
+    const std::vector<double> seen = estimates(whole.x, every);
     const std::vector<double> unseen = held_out();
     add_classes(seen, unseen, result);
     add_intervals(unseen, result);
-    for (const Sample& sample : samples_) {
-      result.rows.push_back(row_hash(*sample.row));
+    for (const std::size_t i : all()) {
+      result.rows.push_back(row_hash(*samples_[i].row));
     }
     std::sort(result.rows.begin(), result.rows.end());
     return result;
   }
 
  private:
+  void add_samples(const std::vector<const ir::Measurement*>& rows, bool apart,
+                   std::map<std::string, ClassModel>& models) {
+    for (const ir::Measurement* row : rows) {
+      ClassModel& model = models.at(case_key(*row));
+      samples_.push_back(
+          {.row = row, .model = &model, .values = model.values(*row), .apart = apart});
+    }
+  }
+
+  /// All that a fit may see.
   [[nodiscard]] std::vector<std::size_t> all() const {
-    std::vector<std::size_t> indices(samples_.size());
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      indices[i] = i;
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      if (!samples_[i].apart) {
+        indices.push_back(i);
+      }
     }
     return indices;
   }
 
-  /// Rows of one shape share a fold, so that a held-out row's shape was never seen.
-  void assign_folds(std::size_t folds) {
-    std::set<std::uint64_t> shapes;
-    for (Sample& sample : samples_) {
-      std::string shape;
-      for (const auto& [name, value] : sample.row->dims) {
-        shape += describes_shape(name) ? fmt::format("{}={};", name, value) : "";
-      }
-      const std::uint64_t hash = hash_text(shape);
-      shapes.insert(hash);
-      sample.fold = hash % folds;
+  [[nodiscard]] std::size_t distinct(bool with_workload) const {
+    std::set<std::uint64_t> hashes;
+    for (const std::size_t i : all()) {
+      hashes.insert(shape_hash(*samples_[i].row, with_workload));
     }
-    shapes_ = shapes.size();
+    return hashes.size();
+  }
+
+  /// Rows of one weight (or head, or width) share a fold, so that a held-out row is not between two
+  /// that were seen; rows of one shape where there are too few of those.
+  void assign_folds(std::size_t folds) {
+    shapes_ = distinct(true);
     folds_ = folds;
+    const bool by_shape = distinct(false) < 2 * folds;
+    for (Sample& sample : samples_) {
+      sample.fold = shape_hash(*sample.row, by_shape) % folds;
+    }
+  }
+
+  [[nodiscard]] bool is_asked_for(std::string_view path) const {
+    return only_.empty() || std::ranges::any_of(only_, [&](const std::string& beginning) {
+             return path.starts_with(beginning);
+           });
   }
 
   void find_parameters() {
@@ -137,7 +245,7 @@ class Fitter {
         const std::string path(name.substr(kPrefix.size()));
         if (is_interval(path)) {
           intervals_.try_emplace(path, sample.values[s]);
-        } else if (is_fitted(path) && sample.values[s] > 0) {
+        } else if (is_fitted(path) && is_asked_for(path) && sample.values[s] > 0) {
           const auto [at, fresh] = index.try_emplace(path, unknowns_.size());
           if (fresh) {
             unknowns_.push_back(
@@ -193,17 +301,17 @@ class Fitter {
   }
 
   [[nodiscard]] std::string refusal() {
-    if (samples_.size() < kFewestRows) {
-      return fmt::format("{} rows are too few to fit (at least {})", samples_.size(), kFewestRows);
+    const std::vector<std::size_t> seen = all();
+    if (seen.size() < kFewestRows) {
+      return fmt::format("{} rows are too few to fit (at least {})", seen.size(), kFewestRows);
     }
     if (shapes_ < 2) {
       return "all rows are of one shape";
     }
-    const auto [least, most] = std::minmax_element(
-        samples_.begin(), samples_.end(),
-        [](const Sample& a, const Sample& b) { return a.row->median_s < b.row->median_s; });
+    const auto [least, most] = std::ranges::minmax_element(
+        seen, {}, [&](std::size_t i) { return samples_[i].row->median_s; });
     constexpr double kSpread = 1.2;
-    if (most->row->median_s < kSpread * least->row->median_s) {
+    if (samples_[*most].row->median_s < kSpread * samples_[*least].row->median_s) {
       return "all rows take the same time (start time alone): nothing else can be told";
     }
     return {};
@@ -220,7 +328,8 @@ class Fitter {
     }
   }
 
-  [[nodiscard]] LeastSquaresSolution solve_on(const std::vector<std::size_t>& which) {
+  [[nodiscard]] LeastSquaresSolution solve_on(std::vector<std::size_t> which) {
+    std::erase_if(which, [&](std::size_t i) { return samples_[i].unknowns.empty(); });
     LeastSquaresProblem problem{.prior = kPrior};
     problem.residuals = which.size();
     for (const FittedParameter& unknown : unknowns_) {
@@ -233,6 +342,15 @@ class Fitter {
       }
     };
     return solve(problem);
+  }
+
+  [[nodiscard]] LeastSquaresSolution unchanged() const {
+    LeastSquaresSolution result;
+    for (const FittedParameter& unknown : unknowns_) {
+      result.x.push_back(std::log(unknown.before));
+      result.error.push_back(0);
+    }
+    return result;
   }
 
   [[nodiscard]] std::vector<double> estimates(std::span<const double> x,
@@ -249,7 +367,11 @@ class Fitter {
       std::vector<std::size_t> seen;
       std::vector<std::size_t> unseen;
       for (std::size_t i = 0; i < samples_.size(); ++i) {
-        (samples_[i].fold == fold ? unseen : seen).push_back(i);
+        if (samples_[i].fold == fold) {
+          unseen.push_back(i);
+        } else if (!samples_[i].apart) {
+          seen.push_back(i);
+        }
       }
       if (unseen.empty() || seen.empty()) {
         continue;
@@ -266,7 +388,7 @@ class Fitter {
                    ImplementationFit& result) const {
     using Key = std::tuple<std::string, std::string, std::string, std::string>;
     std::map<Key, std::vector<std::size_t>> classes;
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
+    for (const std::size_t i : all()) {
       const ir::Measurement& row = *samples_[i].row;
       classes[{row.op, row.dtype, row.mode, row.phase}].push_back(i);
     }
@@ -301,26 +423,44 @@ class Fitter {
     return false;
   }
 
-  /// The 5 % and 95 % quantiles of what held-out rows took, over what was expected of them.
-  void add_intervals(const std::vector<double>& unseen, ImplementationFit& result) {
+  /// Of every interval's path the rows that it is of, and of a type's own where it has enough rows.
+  [[nodiscard]] std::map<std::string, Ratios> ratios(const std::vector<double>& unseen) {
+    std::map<std::string, Ratios> result;
     for (const auto& [path, before] : intervals_) {
-      std::vector<double> ratios;
       for (std::size_t i = 0; i < samples_.size(); ++i) {
-        if (unseen[i] > 0 && depends(samples_[i], path)) {
-          ratios.push_back(samples_[i].row->median_s / unseen[i]);
+        const ir::Measurement& row = *samples_[i].row;
+        if (unseen[i] <= 0 || !depends(samples_[i], path)) {
+          continue;
+        }
+        for (const std::string& of : {path, of_type(path, row)}) {
+          if (!of.empty()) {
+            result[of][campaign_of(row)].push_back(row.median_s / unseen[i]);
+          }
         }
       }
-      FittedParameter interval{.path = path, .before = before, .value = before};
-      if (ratios.size() >= kFewestForInterval) {
-        std::sort(ratios.begin(), ratios.end());
-        const bool low = path.ends_with("low");
-        const double share = low ? 0.05 : 0.95;
-        const double at =
-            ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1) + 0.5)];
-        interval.value = std::max(1.0, low ? 1 / at : at);
+    }
+    return result;
+  }
+
+  void add_intervals(const std::vector<double>& unseen, ImplementationFit& result) {
+    std::map<std::string, Ratios> found = ratios(unseen);
+    for (const auto& [path, before] : intervals_) {
+      found.try_emplace(path);
+    }
+    for (const auto& [path, rows] : found) {
+      const auto before = intervals_.find(path);
+      const bool shared = before != intervals_.end();
+      FittedParameter interval{.path = path, .before = 1, .value = 1};
+      if (shared) {
+        interval.before = interval.value = before->second;
+      }
+      if (count_of(rows) >= (shared ? kFewestForInterval : kFewestOfType)) {
+        interval.value = reach(rows, path.ends_with("low"));
         interval.determined = true;
       }
-      add_unless_structural(interval, result.intervals);
+      if (shared || interval.determined) {
+        add_unless_structural(interval, result.intervals);
+      }
     }
   }
 
@@ -332,26 +472,68 @@ class Fitter {
   std::map<std::string, FittedParameter> constants_;  ///< Counts, and terms that are switched off.
   std::size_t shapes_ = 0;
   std::size_t folds_ = 1;
+  const std::vector<std::string>& only_;
+  bool keeps_ = false;
 };
 
-/// Rows that can be used, by implementation in order of first appearance.
-std::vector<std::pair<std::string, std::vector<const ir::Measurement*>>> grouped(
-    const std::vector<ir::Measurement>& rows, const std::string& machine) {
-  std::vector<std::pair<std::string, std::vector<const ir::Measurement*>>> result;
-  for (const ir::Measurement& row : rows) {
-    if (row.machine != machine || !row.flags.empty()) {
-      continue;
+/// Rows of a machine by implementation in order of first appearance, as far as the model has a case
+/// for them; rows apart of the same implementations.
+class Grouping {
+ public:
+  Grouping(const hardware::Machine& machine, const model::Calibration& start,
+           const CalibrateOptions& options, std::map<std::string, ClassModel>& models)
+      : machine_(machine), start_(start), options_(options), models_(models) {}
+
+  std::vector<Group> group(const std::vector<ir::Measurement>& rows) {
+    for (const ir::Measurement& row : rows) {
+      if (is_of_machine(row)) {
+        auto& used = group_of(row).rows;
+        add_if_known(row, used);
+      }
     }
-    const std::string name = without_version(row.implementation);
-    auto found = std::find_if(result.begin(), result.end(),
-                              [&](const auto& group) { return group.first == name; });
-    if (found == result.end()) {
-      found = result.insert(result.end(), {name, {}});
+    for (const ir::Measurement& row : options_.apart) {
+      const auto found = find(row);
+      if (is_of_machine(row) && found != groups_.end()) {
+        add_if_known(row, found->apart);
+      }
     }
-    found->second.push_back(&row);
+    return std::move(groups_);
   }
-  return result;
-}
+
+ private:
+  [[nodiscard]] bool is_of_machine(const ir::Measurement& row) const {
+    return row.machine == machine_.name && row.flags.empty();
+  }
+
+  std::vector<Group>::iterator find(const ir::Measurement& row) {
+    return std::ranges::find(groups_, without_version(row.implementation), &Group::implementation);
+  }
+
+  Group& group_of(const ir::Measurement& row) {
+    const auto found = find(row);
+    return found != groups_.end()
+               ? *found
+               : groups_.emplace_back(Group{without_version(row.implementation), {}, {}});
+  }
+
+  void add_if_known(const ir::Measurement& row, std::vector<const ir::Measurement*>& out) {
+    const std::string key = case_key(row);
+    if (!models_.contains(key)) {
+      auto model = ClassModel::build(row, machine_, start_, options_.validate);
+      if (!model) {
+        return;
+      }
+      models_.emplace(key, std::move(*model));
+    }
+    out.push_back(&row);
+  }
+
+  const hardware::Machine& machine_;
+  const model::Calibration& start_;
+  const CalibrateOptions& options_;
+  std::map<std::string, ClassModel>& models_;
+  std::vector<Group> groups_;
+};
 
 }  // namespace
 
@@ -372,20 +554,8 @@ Result<std::vector<ImplementationFit>> calibrate(const std::vector<ir::Measureme
   std::vector<ImplementationFit> result;
   Diagnostics errors;
   std::map<std::string, ClassModel> models;
-  for (auto& [implementation, group] : grouped(rows, machine.name)) {
-    std::vector<const ir::Measurement*> usable;
-    for (const ir::Measurement* row : group) {
-      const std::string key = case_key(*row);
-      if (!models.contains(key)) {
-        auto model = ClassModel::build(*row, machine, start, options.validate);
-        if (!model) {
-          continue;
-        }
-        models.emplace(key, std::move(*model));
-      }
-      usable.push_back(row);
-    }
-    auto fit = Fitter(implementation, usable, models, start, options.folds).fit();
+  for (const Group& group : Grouping(machine, start, options, models).group(rows)) {
+    auto fit = Fitter(group.implementation, group, models, start, options).fit();
     if (fit) {
       result.push_back(std::move(*fit));
     } else {

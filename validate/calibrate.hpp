@@ -41,15 +41,22 @@ struct ImplementationFit {
 
 struct CalibrateOptions {
   ValidateOptions validate;
-  std::size_t folds = 5;  ///< Cross-validation by shape.
+  std::size_t folds = 5;          ///< Cross-validation by groups of shapes.
+  bool keep = false;              ///< The parameters stay as they are; folds are still refitted.
+  std::vector<std::string> only;  ///< Beginnings of the paths to fit ("matmul.tf32."); empty: all.
+  /// Rows of other campaigns, which no fit sees: they say how far the interval has to reach.
+  std::vector<ir::Measurement> apart;
 };
 
 /// What identifies a row whatever its time: op, types, implementation, mode and dims.
 [[nodiscard]] std::uint64_t row_hash(const ir::Measurement& row);
 
-/// One fit an implementation, in order of first appearance; flagged rows are left out.
-/// Deterministic. Errors: rows that cannot determine anything (fewer than eight, one shape, all
-/// start time), naming the implementation and the reason.
+/// One fit an implementation, in order of first appearance; flagged rows are left out. The interval
+/// of a regime holds nine of ten rows that their fit did not see: rows of shapes held out (all of a
+/// weight's rows together, whatever the number of tokens) and rows of other campaigns, each
+/// campaign weighing the same; where there is one campaign alone it is widened by what campaigns of
+/// one machine usually differ. Deterministic. Errors: rows that cannot determine anything (fewer
+/// than eight, one shape, all start time), naming the implementation and the reason.
 [[nodiscard]] Result<std::vector<ImplementationFit>> calibrate(
     const std::vector<ir::Measurement>& rows, const hardware::Machine& machine,
     const model::Calibration& start, const CalibrateOptions& options);

@@ -17,6 +17,9 @@ struct Options {
   std::vector<std::string> files;
   MachineOptions machine;
   std::vector<std::string> models;
+  std::vector<std::string> apart;
+  std::vector<std::string> only;
+  bool keep = false;
   std::string out;
   std::size_t folds = 5;
 };
@@ -25,6 +28,10 @@ Outcome calibrate_files(const Options& options) {
   auto rows = read_measurement_files(options.files);
   if (!rows) {
     return failed(rows.error());
+  }
+  auto apart = read_measurement_files(options.apart);
+  if (!apart) {
+    return failed(apart.error());
   }
   auto machine = load(options.machine.machines.front(), options.machine);
   if (!machine) {
@@ -38,7 +45,10 @@ Outcome calibrate_files(const Options& options) {
                                   {.validate = {.regime = cost_options(options.machine).regime,
                                                 .implementation = options.machine.implementation,
                                                 .models = step_models(options.models)},
-                                   .folds = options.folds});
+                                   .folds = options.folds,
+                                   .keep = options.keep,
+                                   .only = options.only,
+                                   .apart = std::move(*apart)});
   if (!fits) {
     return failed(fits.error());
   }
@@ -58,6 +68,14 @@ Run add_calibrate(CLI::App& app) {
   add_machine_options(*verb, options->machine);
   verb->add_option("--output,-o", options->out, "The calibration to write (YAML)")->required();
   verb->add_option("--model", options->models, "NAME=config.json of a step's model")->take_all();
+  verb->add_option("--apart", options->apart,
+                   "Measurement files of other campaigns: no fit sees them, the intervals do")
+      ->take_all();
+  verb->add_option("--only", options->only,
+                   "Fit only parameters whose paths begin so: matmul.tf32.")
+      ->delimiter(',');
+  verb->add_flag("--keep", options->keep,
+                 "Keep the parameters; only errors and intervals are of these rows");
   verb->add_option("--folds", options->folds, "Parts of the cross-validation by shape")
       ->check(CLI::Range(std::size_t{2}, std::size_t{20}))
       ->capture_default_str();

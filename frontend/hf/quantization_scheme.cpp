@@ -108,8 +108,8 @@ class SchemeReader {
     add_all({type(blocks ? "fp8_block" : "fp8"), type("fp8")});
   }
 
-  /// Weight-only integers with a scale a group.
-  const ir::Dtype* grouped_integer(std::int64_t bits, std::int64_t group) {
+  /// Weight-only integers with a scale a group, and a zero where they are not symmetric.
+  const ir::Dtype* grouped_integer(std::int64_t bits, std::int64_t group, bool symmetric = false) {
     if (bits == 8) {
       return type("int8_wo");
     }
@@ -121,7 +121,7 @@ class SchemeReader {
       config_.note("One scale a column is counted as one for each 128 weights.");
       return type("int4_wo");
     }
-    const ir::Dtype* exact = type(fmt::format("int4_g{}", group));
+    const ir::Dtype* exact = type(fmt::format("int4_{}g{}", symmetric ? "sym_" : "", group));
     if (exact == nullptr && group != 128) {
       config_.note(
           fmt::format("Groups of {} weights are counted with the scales of groups of 128.", group));
@@ -133,7 +133,7 @@ class SchemeReader {
     const auto bits = number_of(node_, "bits", number_of(node_, "w_bit", 4));
     const auto group = number_of(node_, "group_size", number_of(node_, "q_group_size", 128));
     scheme_.includes_head = is_true(node_, "lm_head");
-    add_all({grouped_integer(bits, group), nullptr});
+    add_all({grouped_integer(bits, group), nullptr});  // Files hold zeros all the same.
   }
 
   void read_bitsandbytes() {
@@ -234,6 +234,12 @@ class SchemeReader {
     return nullptr;
   }
 
+  /// compressed-tensors' default.
+  static bool is_symmetric(const Node& args) {
+    const Node* found = args.find("symmetric");
+    return found == nullptr || found->as_bool().value_or(true);
+  }
+
   /// What one argument object of a config group says; nothing for null.
   const ir::Dtype* format_of(const Node* args, bool weights, bool inputs_too) {
     if (args == nullptr || !args->is_mapping()) {
@@ -244,7 +250,7 @@ class SchemeReader {
       return float_format(*args, bits);
     }
     if (weights && (bits < 8 || !inputs_too)) {
-      return grouped_integer(bits, number_of(*args, "group_size", 128));
+      return grouped_integer(bits, number_of(*args, "group_size", 128), is_symmetric(*args));
     }
     if (bits != 8) {
       refuse(fmt::format("integer activations of {} bits are not known", bits));

@@ -39,6 +39,11 @@ constexpr std::array<std::string_view, 14> kStreams{"add",  "addu", "copy", "div
                                                     "fill", "mul",  "mulu", "pow",  "powu",
                                                     "relu", "sub",  "sum",  "triad"};
 
+/// What kernels do with int4 weights does not change with how many share a scale.
+std::string_view kernel_format(std::string_view weights) {
+  return weights.starts_with("int4_") ? "int4_wo" : weights;
+}
+
 bool is_stream(std::string_view function) {
   return std::ranges::find(kStreams, function) != kStreams.end();
 }
@@ -113,7 +118,7 @@ std::string OpContext::variant() const {
   }
   std::string result(arithmetic());
   if (operand("w") != nullptr && dtype("w").name != result) {
-    result += fmt::format(".{}", dtype("w").name);
+    result += fmt::format(".{}", kernel_format(dtype("w").name));
   }
   return result;
 }

@@ -109,7 +109,7 @@ TEST_CASE("a packed four-bit release has the parameters of what it packs", "[fro
     "num_bits": 4, "strategy": "group", "type": "int"}}}}}})");
   REQUIRE(graph);
   CHECK(parameter_counts(*graph).total == 1026408232448);
-  CHECK(dtype_of(*graph, "moe.gate_up", 1).starts_with("int4"));
+  CHECK(dtype_of(*graph, "moe.gate_up", 1) == "int4_sym_g32");  // A bf16 scale per 32: 4.5 bit.
   CHECK(dtype_of(*graph, "moe.shared.gate_up", 1) == "bf16");
   CHECK(dtype_of(*graph, "mlp.gate_up", 1) == "bf16");
   CHECK(dtype_of(*graph, "attention.output", 1) == "bf16");
