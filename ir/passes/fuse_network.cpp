@@ -47,6 +47,7 @@ class NetworkFuser {
         dead_(graph.ops().size()),
         writer_(graph.tensors().size(), kNone),
         readers_(graph.tensors().size()) {
+    read_outside();
     for (std::size_t i = 0; i < graph.ops().size(); ++i) {
       for (const OperandUse& use : uses_of(graph.ops()[i])) {
         const std::size_t t = index(use.tensor);
@@ -84,6 +85,21 @@ class NetworkFuser {
 
  private:
   static constexpr std::size_t kMany = kNone - 1;
+
+  /// Outputs of the file are read by who runs it: they are always written.
+  void read_outside() {
+    if (!graph_.facts.file) {
+      return;
+    }
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+      const auto& outputs = graph_.facts.file->outputs;
+      const bool leaves = std::ranges::any_of(
+          outputs, [&](const auto& output) { return output.first == graph_.tensors()[t].name; });
+      if (leaves) {
+        readers_[t].push_back(kNone);
+      }
+    }
+  }
 
   [[nodiscard]] std::vector<Op>& ops() { return graph_.ops(); }
   [[nodiscard]] Expr dim(const Op& op, std::string_view name) const {
@@ -242,11 +258,48 @@ class NetworkFuser {
     return readers.size() == 1 && !dead_[readers[0]] ? readers[0] : kNone;
   }
 
+  /// The matmul that makes `tensor`, by way of ops that scale, mask or convert all of it, which are
+  /// added to `between`.
+  std::size_t scores_maker(TensorId tensor, std::size_t reader, std::vector<std::size_t>& between) {
+    const std::size_t maker = only_maker(tensor, reader);
+    if (maker == kNone || is_kind(ops()[maker], "matmul")) {
+      return maker;
+    }
+    const Op& op = ops()[maker];
+    if (!is_kind(op, "elementwise") || !is_pointwise(op)) {
+      return kNone;
+    }
+    for (const Input& input : inputs_of(op)) {
+      const std::size_t before = between.size();
+      between.push_back(maker);
+      const bool whole = input.read == dim(op, "n");
+      const std::size_t found = whole ? scores_maker(input.tensor, maker, between) : kNone;
+      if (found != kNone) {
+        return found;
+      }
+      between.resize(before);
+    }
+    return kNone;
+  }
+
+  /// The matmul that reads what softmax makes of the scores, likewise.
+  std::size_t weights_reader(TensorId& tensor, std::vector<std::size_t>& between) {
+    std::size_t reader = only_reader(tensor);
+    while (reader != kNone && is_kind(ops()[reader], "elementwise") &&
+           is_pointwise(ops()[reader])) {
+      between.push_back(reader);
+      tensor = tensor_of(ops()[reader], "o");
+      reader = only_reader(tensor);
+    }
+    return reader;
+  }
+
   void make_attention(std::size_t i) {
     const TensorId scores = tensor_of(ops()[i], "x");
-    const TensorId weights = tensor_of(ops()[i], "o");
-    const std::size_t first = only_maker(scores, i);
-    const std::size_t last = only_reader(weights);
+    TensorId weights = tensor_of(ops()[i], "o");
+    std::vector<std::size_t> between;
+    const std::size_t first = scores_maker(scores, i, between);
+    const std::size_t last = weights_reader(weights, between);
     if (first == kNone || last == kNone || !is_kind(ops()[first], "matmul") ||
         !is_kind(ops()[last], "matmul") || operand_of(ops()[last], "a") != weights ||
         operand_of(ops()[last], "residual") || ops()[last].block != ops()[i].block ||
@@ -287,6 +340,9 @@ class NetworkFuser {
     }
     ops()[last] = std::move(op);
     dead_[first] = dead_[i] = true;
+    for (const std::size_t each : between) {
+      dead_[each] = true;
+    }
     ++counts_.attentions;
   }
 

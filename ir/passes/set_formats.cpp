@@ -34,10 +34,19 @@ std::vector<bool> end_blocks(const Graph& graph) {
   return graph.blocks().size() > 1 ? ends : std::vector<bool>(graph.blocks().size());
 }
 
-/// A matmul with a weight, but no router and no head.
+/// What a matmul or a convolution multiplies its weight with.
+std::string_view input_name(const Op& op) {
+  return is_kind(op, "convolution") ? "x" : "a";
+}
+
+/// A matmul with a weight, but no router and no head; or a convolution of a network from a file
+/// (those of state-space layers stay as they are).
 bool is_layer_matmul(const Graph& graph, const Op& op) {
   if (is_kind(op, "grouped_matmul")) {
     return true;
+  }
+  if (is_kind(op, "convolution")) {
+    return graph.facts.file && graph.tensor(tensor_of(op, "w")).role == Role::kWeight;
   }
   if (!is_kind(op, "matmul") || op.split == Split::kVocabulary || is_router(graph, op)) {
     return false;
@@ -94,7 +103,7 @@ class ActivationFormat {
 
  private:
   void narrow_input(Op& matmul, std::vector<Op>& ops) {
-    const TensorId input = tensor_of(matmul, "a");
+    const TensorId input = tensor_of(matmul, input_name(matmul));
     if (graph_.tensor(input).role != Role::kActivation) {
       return;
     }
@@ -105,13 +114,13 @@ class ActivationFormat {
     if (!copies_[index(input)]) {
       copies_[index(input)] = quantize(matmul, input, ops);
     }
-    set_operand(matmul, "a", copies_[index(input)]);
+    set_operand(matmul, input_name(matmul), copies_[index(input)]);
   }
 
   [[nodiscard]] bool only_matmuls_read(TensorId tensor) const {
     for (std::size_t i = 0; i < matmuls_.size(); ++i) {
       const Op& op = graph_.ops()[i];
-      if (reads(op, tensor) && !(matmuls_[i] && operand_of(op, "a") == tensor)) {
+      if (reads(op, tensor) && !(matmuls_[i] && operand_of(op, input_name(op)) == tensor)) {
         return false;
       }
     }

@@ -5,6 +5,7 @@
 #include "ir/algorithms.hpp"
 #include "ir/graph_totals.hpp"
 #include "ir/passes/fuse_network.hpp"
+#include "ir/passes/passes.hpp"
 #include "ir/verify.hpp"
 #include "tests/frontend/counting.hpp"
 #include "tests/frontend/onnx/wire.hpp"
@@ -74,6 +75,28 @@ TEST_CASE("what another op reads is still written", "[frontend][onnx][passes]") 
   CHECK(ir::fuse_network(read(net)).ops().size() == 3);
 }
 
+TEST_CASE("an output of the file is still written", "[frontend][onnx][passes]") {
+  Net net;
+  net.input("x", {8, 16}).weight("w", {16, 16});
+  net.node("MatMul", {"x", "w"}, {"h"}).node("Relu", {"h"}, {"y"});
+  net.output("h").output("y");
+  const ir::Graph before = read(net);
+  const ir::Graph after = ir::fuse_network(before);
+  CHECK(after.ops().size() == 2);
+  CHECK(bytes_of(after) == bytes_of(before));
+}
+
+TEST_CASE("--weights and --activations reach convolutions", "[frontend][onnx][passes]") {
+  Net net;
+  net.input("x", {1, 3, 8, 8}).weight("w", {4, 3, 3, 3});
+  net.node("Conv", {"x", "w"}, {"y"}, {ints("pads", {1, 1, 1, 1})}).output("y");
+  const ir::Dtype* int8 = ir::find_dtype("int8");
+  REQUIRE(int8 != nullptr);
+  const auto weights = ir::set_formats(read(net), {.weights = int8});
+  REQUIRE(weights);
+  CHECK(bytes_of(*weights) == std::to_string(4 * (3 * 64 + 4 * 64) + 4 * 27));
+}
+
 TEST_CASE("scores, softmax and values become an attention", "[frontend][onnx][passes]") {
   Net net;
   net.input("q", {2, 4, 10, 8}).input("k", {2, 4, 8, 12}).input("v", {2, 4, 12, 8});
@@ -83,9 +106,47 @@ TEST_CASE("scores, softmax and values become an attention", "[frontend][onnx][pa
   const ir::Graph before = read(net);
   ir::FusionCounts counts;
   const ir::Graph after = ir::fuse_network(before, &counts);
+  CHECK(counts.attentions == 1);
+  REQUIRE(after.ops().size() == 1);
+  CHECK(after.ops()[0].def->name == "attention");
   CHECK(flops(after, {}) == flops(before, {}));
   CHECK(flops(after, {}) == std::to_string(2 * 2 * 4 * 10 * 12 * (8 + 8)));
   CHECK(ir::verify(after).empty());
+}
+
+TEST_CASE("attention is recognised however its scores are scaled and masked",
+          "[frontend][onnx][passes]") {
+  const auto fused = [](const auto& masking) {
+    Net net;
+    net.input("q", {2, 4, 10, 8}).input("k", {2, 4, 8, 12}).input("v", {2, 4, 12, 8});
+    net.input("s", {}).input("keep", {1, 1, 10, 12}, onnx_test::kBool);
+    net.input("mask", {2, 1, 10, 12}).input("whole", {2, 4, 10, 12});
+    net.node("MatMul", {"q", "k"}, {"scores"});
+    masking(net);
+    net.node("MatMul", {"p", "v"}, {"y"}).output("y");
+    const ir::Graph before = read(net);
+    const ir::Graph after = ir::fuse_network(before);
+    CHECK(ir::verify(after).empty());
+    CHECK(flops(after, {}) == flops(before, {}));
+    return after.ops().size() == 1 && after.ops()[0].def->name == "attention";
+  };
+  CHECK(fused([](Net& net) {  // a scale, then an additive mask
+    net.node("Div", {"scores", "s"}, {"a"}).node("Add", {"a", "mask"}, {"b"});
+    net.node("Softmax", {"b"}, {"p"});
+  }));
+  CHECK(fused([](Net& net) {  // a mask for every head, in front
+    net.node("Add", {"whole", "scores"}, {"a"}).node("Softmax", {"a"}, {"p"});
+  }));
+  CHECK(fused([](Net& net) {  // a choice, as causal masks are
+    net.node("Where", {"keep", "scores", "s"}, {"a"}).node("Softmax", {"a"}, {"p"});
+  }));
+  CHECK(fused([](Net& net) {  // weights converted
+    net.node("Softmax", {"scores"}, {"w"});
+    net.node("Cast", {"w"}, {"p"}, {onnx_test::integer("to", onnx_test::kFloat)});
+  }));
+  CHECK_FALSE(fused([](Net& net) {  // the weights are an output of the file too
+    net.node("Softmax", {"scores"}, {"p"}).output("p");
+  }));
 }
 
 TEST_CASE("parallel branches are off the critical path", "[frontend][onnx]") {
