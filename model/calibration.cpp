@@ -227,11 +227,29 @@ std::vector<std::string> Calibration::implementations() const {
   return result;
 }
 
+namespace {
+
+/// Who usually does what the paths of a parameter are about: `usual` may name a variant of a
+/// section ("grouped_matmul.bf16"), which comes before the section, since a library need not have
+/// kernels of every format.
+std::string_view usual_for(const std::map<std::string, std::string, std::less<>>& usual,
+                           std::string_view section, std::span<const std::string> paths) {
+  for (const std::string& path : paths) {  // from special to general
+    const auto found = usual.find(std::string_view(path).substr(0, path.rfind('.')));
+    if (found != usual.end()) {
+      return found->second;
+    }
+  }
+  const auto found = usual.find(section);
+  return found == usual.end() ? std::string_view() : found->second;
+}
+
+}  // namespace
+
 std::optional<Parameter> Calibration::find_fitted(std::string_view implementation,
                                                   std::string_view section,
                                                   std::span<const std::string> paths) const {
-  const auto usual = usual_.find(section);
-  const std::string_view usually = usual == usual_.end() ? std::string_view() : usual->second;
+  const std::string_view usually = usual_for(usual_, section, paths);
   const std::string_view first = implementation.empty() ? usually : implementation;
   for (const std::string_view name : {first, usually, std::string_view()}) {
     if (const auto found = by_implementation_.find(name); found != by_implementation_.end()) {
