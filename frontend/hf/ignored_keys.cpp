@@ -180,6 +180,7 @@ constexpr auto kTraining = std::to_array<std::string_view>({
     "router_bias_update_speed",
     "n_future_tokens",
     "mtp_loss_weight",
+    "mtp_loss_scaling_factor",
     "num_experts_warmup",
     "rescale_every",
     "moe_router_warmup",
@@ -245,6 +246,7 @@ constexpr auto kConstants = std::to_array<std::string_view>({
     "scoring_func",
     "moe_router_activation_func",
     "score_func",
+    "score_function",
     "route_scale",
     "n_group",
     "topk_group",
@@ -351,6 +353,11 @@ constexpr auto kBesideText = std::to_array<std::string_view>({
     "lora",
     "newline",
     "alignment",
+    "perceiver",
+    "projection",
+    "vq_config",
+    "merge",
+    "insert_layer",
 });
 
 template <std::size_t N>

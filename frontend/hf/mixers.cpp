@@ -49,15 +49,16 @@ Mixer gated_delta_net(Config& config, const Sizes& /*sizes*/) {
 }
 
 Mixer kimi_delta(Config& config, const Sizes& /*sizes*/) {
-  const std::int64_t heads = required(config, {"linear_attn_config.num_heads"});
-  const std::int64_t dim = required(config, {"linear_attn_config.head_dim"});
+  const std::int64_t heads = required(config, {"linear_attn_config.num_heads", "linear_num_heads"});
+  const std::int64_t dim = required(config, {"linear_attn_config.head_dim", "linear_head_dim"});
   return LinearAttention{
       .kind = LinearAttention::Kind::kKimiDelta,
       .key_heads = heads,
       .value_heads = heads,
       .key_dim = dim,
       .value_dim = dim,
-      .taps = required(config, {"linear_attn_config.short_conv_kernel_size"}, 4),
+      .taps = required(config,
+                       {"linear_attn_config.short_conv_kernel_size", "linear_conv_kernel_dim"}, 4),
   };
 }
 

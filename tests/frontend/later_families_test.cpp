@@ -162,4 +162,41 @@ TEST_CASE("recurrentgemma keeps a window and a state, and nothing that grows", "
   CHECK(find(*graph, "recurrence.scan") != nullptr);
 }
 
+TEST_CASE("grok 2 has a feed-forward beside its experts, and says whether its head is tied",
+          "[frontend][hf]") {
+  const std::string start = R"({"architectures": ["Grok1ForCausalLM"], "hidden_size": 8192,
+    "num_hidden_layers": 64, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128,
+    "intermediate_size": 32768, "moe_intermediate_size": 16384, "num_local_experts": 8,
+    "num_experts_per_tok": 2, "residual_moe": true, "vocab_size": 131072)";
+  const std::int64_t hidden = 8192;
+  const std::int64_t attention = hidden * (64 + 2 * 8) * 128 + 64 * 128 * hidden;
+  const auto layer = [&](std::int64_t experts) {
+    return attention + 4 * hidden + hidden * 8 + experts * 3 * hidden * 16384 + 3 * hidden * 32768;
+  };
+  const std::int64_t outside = 2 * 131072 * hidden + hidden;
+  const ir::ParameterCounts counts = counts_of(start + R"(, "tie_word_embeddings": false})");
+  CHECK(counts.total == outside + 64 * layer(8));
+  CHECK(counts.active == outside + 64 * layer(2));
+  CHECK_FALSE(import_text(start + "}"));
+}
+
+TEST_CASE("files as transformers 5 saves them name recurrent layers linear attention",
+          "[frontend][hf]") {
+  // Counted by transformers 5.17 from its default configurations, whose files these keys are.
+  check_all(std::to_array<Known>({
+      {R"({"architectures": ["BambaForCausalLM"], "num_attention_heads": 32,
+           "num_key_value_heads": 8, "attn_layer_indices": null, "mamba_d_head": 64})",
+       9992765440},
+      {R"({"architectures": ["NemotronHForCausalLM"], "layers_block_type":
+           ["linear_attention", "moe", "full_attention", "mlp"], "n_routed_experts": 8,
+           "num_experts_per_tok": 2, "moe_intermediate_size": 7688,
+           "moe_shared_expert_intermediate_size": 7688})",
+       1968355712 + 8},
+      {R"({"architectures": ["Lfm2ForCausalLM"], "full_attn_idxs": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+           10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
+           "conv_bias": false, "conv_L_cache": 3})",
+       2705497600},
+  }));
+}
+
 }  // namespace mansard::frontend

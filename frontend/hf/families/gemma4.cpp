@@ -46,6 +46,35 @@ void adjust_attention(Config& config, Attention& attention, bool shares_cache) {
   attention.shares_cache = shares_cache;
 }
 
+/// per_layer_config, as newer files have it: what differs from layer to layer, by its number.
+void override_layers(Config& config, std::vector<Layer>& layers) {
+  const Node* overrides = config.find("per_layer_config");
+  if (overrides == nullptr || !overrides->is_mapping()) {
+    return;
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Node* own = overrides->find(fmt::format("{:02}", i));
+    auto* attention = std::get_if<Attention>(&layers[i].mixer);
+    if (own == nullptr || !own->is_mapping() || attention == nullptr) {
+      continue;
+    }
+    for (const Node::Entry& entry : own->entries) {
+      const auto value = entry.value.as_integer();
+      const bool known = entry.key == "head_dim" || entry.key == "num_key_value_heads";
+      if (!known || !value || *value < 1 || *value > kMostLayers * kMostLayers) {
+        config.refuse("config-key",
+                      fmt::format("per_layer_config.{} of gemma4 is not understood", entry.key),
+                      entry.key_location);
+      } else if (entry.key == "head_dim") {
+        attention->head_dim = *value;
+        attention->value_dim = *value;
+      } else {
+        attention->kv_heads = *value;
+      }
+    }
+  }
+}
+
 void adjust_gemma4(Config& config, std::vector<Layer>& layers) {
   const auto shared = config.integer({"num_kv_shared_layers"}).value_or(0);
   const bool wide = config.boolean("use_double_wide_mlp").value_or(false);
@@ -65,6 +94,7 @@ void adjust_gemma4(Config& config, std::vector<Layer>& layers) {
     }
     layer.layer_input = input;
   }
+  override_layers(config, layers);
 }
 
 void adjust_model(Config& config, Architecture& architecture) {

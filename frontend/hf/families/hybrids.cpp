@@ -116,8 +116,8 @@ Family lfm2_base() {
           .linear = short_convolution,
           .ignores = {"tie_embedding", "block_dim", "conv_dim", "conv_dim_out", "block_norm_eps",
                       "block_use_swiglu", "block_use_xavier_init", "block_mlp_init_scale",
-                      "block_out_init_scale", "conv_use_xavier_init", "num_heads", "use_pos_enc",
-                      "theta"}};
+                      "block_out_init_scale", "conv_use_xavier_init", "conv_bias", "conv_L_cache",
+                      "num_heads", "use_pos_enc", "theta"}};
 }
 
 }  // namespace

@@ -24,7 +24,46 @@ void set_heads_of_layers(Config& config, std::vector<Layer>& layers) {
   }
 }
 
+/// A dense feed-forward beside the experts where residual_moe says so. Whether the head is tied is
+/// not certain where the file does not say it.
+void adjust_grok(Config& config, std::vector<Layer>& layers) {
+  if (!config.mentions("tie_word_embeddings")) {
+    config.refuse("config-missing", "expected tie_word_embeddings: grok files differ in it",
+                  config.location());
+  }
+  for (Layer& layer : layers) {
+    layer.one_norm = true;
+  }
+}
+
+Rule experts_and_residual() {
+  return [](Config& config, Plan& plan) {
+    const bool both = config.boolean("residual_moe").value_or(false);
+    for (LayerPlan& layer : plan) {
+      layer.feed_forward = both ? FeedForwardKind::kBoth : FeedForwardKind::kMoe;
+    }
+  };
+}
+
 }  // namespace
+
+/// Grok 1 and 2, in their transformers forms: norms before and after, gelu in gated experts.
+Family grok() {
+  return {.name = "grok",
+          .architectures = {"Grok1ForCausalLM", "Grok1ModelForCausalLM"},
+          .model_types = {"grok-1", "grok"},
+          .keys = {.shared_experts = {}, .shared_width = {}},
+          .defaults = {.max_context = 8192, .activation = "gelu"},
+          .norms = NormPlacement::kSandwich,
+          .layers = {experts_and_residual()},
+          .adjust_layers = adjust_grok,
+          .expects = {{"attention_bias", "false"}, {"global_attn_every_n", "1"}},
+          .ignores = {"embedding_multiplier_scale", "output_multiplier_scale",
+                      "attn_output_multiplier", "max_attn_value", "router_logit_softcapping",
+                      "sliding_window_size", "attn_temperature_len", "scaling_factor", "rope_type",
+                      "extrapolation_factor", "attn_factor", "beta_fast", "beta_slow"},
+          .notes = {"Scalar multipliers and soft caps are folded into their neighbours."}};
+}
 
 /// Arcee's Trinity: gates on attention, norms before and after, windows but every fourth layer.
 Family afmoe() {

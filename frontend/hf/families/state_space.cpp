@@ -7,15 +7,15 @@ namespace mansard::frontend::hf {
 namespace {
 
 Family mamba_base() {
-  return {
-      .keys = {.ffn = {}},
-      .defaults = {.hidden = 768, .layers = 32, .vocabulary = 50280},
-      .head = {.tied = from("tie_word_embeddings", true)},
-      .layers = {all_mamba()},
-      .ignores = {"hidden_act", "fused_add_norm", "rms_norm", "residual_in_fp32",
-                  "rescale_prenorm_residual", "pad_vocab_size_multiple", "use_mambapy",
-                  "use_associative_scan", "use_falcon_mambapy", "mixer_rms_eps", "chunk_size",
-                  "d_model", "n_layer", "d_inner", "ssm_cfg", "norm_before_gate", "norm_epsilon"}};
+  return {.keys = {.ffn = {}},
+          .defaults = {.hidden = 768, .layers = 32, .vocabulary = 50280},
+          .head = {.tied = from("tie_word_embeddings", true)},
+          .layers = {all_mamba()},
+          .ignores = {"hidden_act", "fused_add_norm", "rms_norm", "residual_in_fp32",
+                      "rescale_prenorm_residual", "pad_vocab_size_multiple", "time_step_rank",
+                      "use_mambapy", "use_associative_scan", "use_falcon_mambapy", "mixer_rms_eps",
+                      "chunk_size", "d_model", "n_layer", "d_inner", "ssm_cfg", "norm_before_gate",
+                      "norm_epsilon"}};
 }
 
 Mixer falcon_mamba_mixer(Config& config, const Sizes& sizes) {
