@@ -42,6 +42,7 @@ constexpr auto kWrappers = std::to_array<std::string_view>({
     "PixtralForConditionalGeneration",
     "QianfanOCRForConditionalGeneration",
     "Qwen2AudioForConditionalGeneration",
+    "Qwen2OmniNaViTThinkerForConditionalGeneration",
     "Qwen2_5OmniForConditionalGeneration",
     "Qwen2_5OmniThinkerForConditionalGeneration",
     "Qwen3OmniMoeThinkerForConditionalGeneration",

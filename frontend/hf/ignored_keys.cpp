@@ -61,6 +61,7 @@ constexpr auto kProvenance = std::to_array<std::string_view>({
     "quantization_version",
     "pruning_history",
     "base_model",
+    "transformers.js_config",
     "base_model_name_or_path",
 });
 
@@ -183,6 +184,8 @@ constexpr auto kTraining = std::to_array<std::string_view>({
     "mtp_loss_scaling_factor",
     "num_experts_warmup",
     "rescale_every",
+    "neftune_noise_alpha",
+    "use_reentrant_checkpointing",
     "moe_router_warmup",
     "use_logit_cap_training",
     "tie_encoder_decoder",

@@ -27,12 +27,14 @@ void no_norm_without_rotation(Config& /*config*/, std::vector<Layer>& layers) {
 /// Llama 1 to 3.3, CodeLlama, Yi, TinyLlama, SmolLM, granite-code, DeepSeek-LLM and many more.
 Family llama() {
   return {.name = "llama",
-          .architectures = {"LlamaForCausalLM", "LLaMAForCausalLM", "YiForCausalLM"},
-          .model_types = {"llama", "Yi"},
+          .architectures = {"LlamaForCausalLM", "LLaMAForCausalLM", "YiForCausalLM",
+                            "AquilaForCausalLM", "AquilaModel", "VLlama3ForCausalLM"},
+          .model_types = {"llama", "Yi", "aquila"},
           .defaults = kLlama2,
           .attention = {.qkv_bias = from("attention_bias"), .output_bias = from("attention_bias")},
           .feed_forward = {.bias = from("mlp_bias")},
-          .ignores = {"bias", "rotary"}};
+          .expects = {{"qk_layer_norms", "false"}, {"use_resampler", "false"}},
+          .ignores = {"bias", "rotary", "perceiver_config", "pixel_shuffle_factor"}};
 }
 
 /// InternLM 1 as its own class: Llama with biases in attention.

@@ -67,7 +67,7 @@ Family recurrent_gemma() {
           .linear = gated_recurrence,
           .adjust_layers = halve_width,
           .ignores = {"head_dim", "logits_soft_cap", "w_init_variance_scale",
-                      "final_w_init_variance_scale", "embeddings_scale_by_sqrt_dim"},
+                      "final_w_init_variance_scale", "embeddings_scale_by_sqrt_dim", "block_width"},
           .notes = {"Embedding scaling and soft caps are folded into their neighbours."}};
 }
 

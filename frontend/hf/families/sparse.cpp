@@ -136,7 +136,8 @@ Family exaone_moe() {
           .layers = {windows_but_every({}, 4), listed_layer_types(), unrotated_where_full(),
                      moe_after_dense(1), listed_feed_forwards()},
           .expects = {{"attention_bias", "false"}},
-          .ignores = {"sliding_window_pattern", "is_moe_layer", "topk_method"}};
+          .ignores = {"sliding_window_pattern", "is_moe_layer", "topk_method",
+                      "first_last_k_dense_replace"}};
 }
 
 /// Poolside's Laguna: a gate per head, heads that may differ between layers.
