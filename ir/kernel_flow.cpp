@@ -118,19 +118,24 @@ std::vector<std::uint32_t> post_dominators(const Edges& successors) {
   return idom;
 }
 
-bool dominates(const std::vector<std::uint32_t>& idom, std::uint32_t a, std::uint32_t b) {
-  while (b != a && b != kNothing) {
+/// `order` numbers blocks so that dominators come first.
+bool dominates(const std::vector<std::uint32_t>& idom, const std::vector<std::uint32_t>& order,
+               std::uint32_t a, std::uint32_t b) {
+  while (b != a && b != kNothing && order[b] > order[a]) {
     b = idom[b];
   }
   return b == a;
 }
 
-void collect(const Edges& predecessors, std::uint32_t latch, KernelLoop& loop) {
+/// Blocks that lead to `latch` without the header; `seen_by` names for each block the header of the
+/// last loop that it was put into.
+void collect(const Edges& predecessors, std::uint32_t latch, std::vector<std::uint32_t>& seen_by,
+             KernelLoop& loop) {
   std::vector<std::uint32_t> work{latch};
   while (!work.empty()) {
     const std::uint32_t block = work.back();
     work.pop_back();
-    if (std::find(loop.blocks.begin(), loop.blocks.end(), block) != loop.blocks.end()) {
+    if (std::exchange(seen_by[block], loop.header) == loop.header) {
       continue;
     }
     loop.blocks.push_back(block);
@@ -151,17 +156,22 @@ std::vector<KernelLoop> natural_loops(const Edges& successors,
                                       const std::vector<std::uint32_t>& idom) {
   const Edges within = ways_within(successors);
   Edges predecessors(successors.size());
-  for (const std::uint32_t b : post_order(within, 0)) {
-    for (const std::uint32_t to : within[b]) {
-      predecessors[to].push_back(b);
+  const std::vector<std::uint32_t> last_first = post_order(within, 0);
+  std::vector<std::uint32_t> order(successors.size());
+  for (std::uint32_t i = 0; i < last_first.size(); ++i) {
+    order[last_first[i]] = static_cast<std::uint32_t>(last_first.size()) - i;
+    for (const std::uint32_t to : within[last_first[i]]) {
+      predecessors[to].push_back(last_first[i]);
     }
   }
   std::vector<KernelLoop> loops;
+  std::vector<std::uint32_t> seen_by(successors.size(), kNothing);
   for (std::uint32_t header = 0; header < successors.size(); ++header) {
     KernelLoop loop{.header = header, .blocks = {header}};
     for (const std::uint32_t latch : predecessors[header]) {
-      if (dominates(idom, header, latch)) {
-        collect(predecessors, latch, loop);
+      if (dominates(idom, order, header, latch)) {
+        seen_by[header] = header;
+        collect(predecessors, latch, seen_by, loop);
       }
     }
     const bool itself =
@@ -191,6 +201,29 @@ void nest(KernelFlow& flow, std::size_t blocks) {
     each.depth = each.parent == kNothing ? 1 : flow.loops[each.parent].depth + 1;
     for (const std::uint32_t block : each.blocks) {
       flow.loop_of[block] = loop;
+    }
+  }
+}
+
+/// Numbers loops so that those inside one are a range.
+void number_loops(std::vector<KernelLoop>& loops) {
+  std::vector<std::vector<std::uint32_t>> inner(loops.size());
+  std::vector<std::uint32_t> work;
+  for (std::uint32_t i = 0; i < loops.size(); ++i) {
+    (loops[i].parent == kNothing ? work : inner[loops[i].parent]).push_back(i);
+  }
+  std::vector<std::uint32_t> order;
+  while (!work.empty()) {
+    const std::uint32_t loop = work.back();
+    work.pop_back();
+    loops[loop].number = loops[loop].last = static_cast<std::uint32_t>(order.size());
+    order.push_back(loop);
+    work.insert(work.end(), inner[loop].begin(), inner[loop].end());
+  }
+  for (auto loop = order.rbegin(); loop != order.rend(); ++loop) {
+    if (loops[*loop].parent != kNothing) {
+      std::uint32_t& last = loops[loops[*loop].parent].last;
+      last = std::max(last, loops[*loop].last);
     }
   }
 }
@@ -343,15 +376,9 @@ bool KernelFlow::inside(std::uint32_t loop, std::uint32_t block) const {
   if (loop == kNothing) {
     return block != kNothing;
   }
-  if (block == kNothing) {
-    return false;
-  }
-  for (std::uint32_t each = loop_of[block]; each != kNothing; each = loops[each].parent) {
-    if (each == loop) {
-      return true;
-    }
-  }
-  return false;
+  const std::uint32_t innermost = block == kNothing ? kNothing : loop_of[block];
+  return innermost != kNothing && loops[innermost].number >= loops[loop].number &&
+         loops[innermost].number <= loops[loop].last;
 }
 
 KernelFlow analyse_flow(const Kernel& kernel) {
@@ -361,6 +388,7 @@ KernelFlow analyse_flow(const Kernel& kernel) {
   flow.dominator = dominators(ways_within(flow.successors), 0);
   flow.loops = natural_loops(flow.successors, flow.dominator);
   nest(flow, kernel.blocks.size());
+  number_loops(flow.loops);
   slice(kernel, flow);
   find_carried(kernel, flow);
   return flow;

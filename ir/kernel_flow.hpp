@@ -15,6 +15,8 @@ struct KernelLoop {
   std::uint32_t header = 0;
   std::uint32_t parent = kNothing;  ///< The loop around it.
   std::uint32_t depth = 1;
+  std::uint32_t number = 0;  ///< In an order of all loops in which those inside this one follow it,
+  std::uint32_t last = 0;    ///< up to this number.
   std::vector<std::uint32_t> blocks;  ///< Sorted; those of inner loops too.
   std::vector<std::uint32_t>
       carried;  ///< Tracked registers that the loop writes and its header reads or passes on.

@@ -38,16 +38,12 @@ bool is_plain(const ir::Kernel& kernel, const KernelBlock& block) {
   });
 }
 
-/// What a predicated piece may leave as it was needs its value before: a move that is otherwise
+/// What predicated pieces may leave as it was needs its value before: a move that is otherwise
 /// taken away becomes an instruction.
-void keep_defaults(ir::Kernel& kernel, const KernelBlock& piece) {
-  const auto written_by_piece = [&](std::uint32_t reg) {
-    const auto body = std::span(kernel.instructions).subspan(piece.first, piece.count);
-    return std::ranges::find(body, reg, &KernelInstruction::destination) != body.end();
-  };
+void keep_defaults(ir::Kernel& kernel, const std::vector<bool>& written) {
   for (KernelInstruction& each : kernel.instructions) {
     if (each.op == ir::KernelOp::kMove && each.machine == 0 && each.destination != kNothing &&
-        written_by_piece(each.destination)) {
+        written[each.destination]) {
       each.machine = 1;
     }
   }
@@ -57,6 +53,7 @@ void keep_defaults(ir::Kernel& kernel, const KernelBlock& piece) {
 
 void mark_predicated(ir::Kernel& kernel) {
   const std::vector<std::uint32_t> entries = entries_of(kernel);
+  std::vector<bool> written(kernel.registers.size());  // by pieces
   for (std::uint32_t b = 0; b < kernel.blocks.size(); ++b) {
     const KernelBlock& head = kernel.blocks[b];
     if (head.predicate == kNothing || head.next == kNothing || head.count == 0 ||
@@ -69,10 +66,16 @@ void mark_predicated(ir::Kernel& kernel) {
     if (skipped && piece.count > 0 && piece.count <= kLongest && !piece.cold &&
         is_plain(kernel, piece)) {
       piece.predicated_by = b;
-      keep_defaults(kernel, piece);
+      for (const KernelInstruction& each :
+           std::span(kernel.instructions).subspan(piece.first, piece.count)) {
+        if (each.destination != kNothing) {
+          written[each.destination] = true;
+        }
+      }
       kernel.instructions[head.first + head.count - 1].machine = 0;
     }
   }
+  keep_defaults(kernel, written);
 }
 
 }  // namespace mansard::frontend::ptx
