@@ -73,16 +73,15 @@ std::optional<double> ratio_middle(double low, double high) {
   return high / low > kClose ? std::optional(std::sqrt(low * high)) : std::nullopt;
 }
 
-/// Doubles a value until it meets the objectives (or, of `while_good`, until it no longer does).
-Result<std::pair<double, double>> bracket(Search& search, double from, double most,
-                                          bool while_good) {
+/// Doubles a value until it meets the objectives; the last that did not, and the first that did.
+Result<std::pair<double, double>> bracket(Search& search, double most) {
   double last = 0;
-  for (double value = from; value <= most; value *= 2) {
+  for (double value = 1; value <= most; value *= 2) {
     const auto met = search.meets(value);
     if (!met) {
       return failure(met.error());
     }
-    if (*met != while_good) {
+    if (*met) {
       return std::pair(last, value);
     }
     last = value;
@@ -93,7 +92,7 @@ Result<std::pair<double, double>> bracket(Search& search, double from, double mo
 constexpr double kMostReplicas = 4096;
 
 Result<void> search_replicas(Search& search) {
-  const auto ends = bracket(search, 1, kMostReplicas, false);
+  const auto ends = bracket(search, kMostReplicas);
   if (!ends) {
     return failure(ends.error());
   }
@@ -102,15 +101,20 @@ Result<void> search_replicas(Search& search) {
              : bisect(search, ends->first, ends->second, false, whole_middle);
 }
 
+/// The greatest power of two that meets the objectives, then halfway to the next: a batch may be
+/// too small for them (requests queue) as well as too large (tokens are late).
 Result<void> search_batch(Search& search) {
   constexpr double kMost = 8192;
-  const auto ends = bracket(search, 1, kMost, true);
-  if (!ends) {
-    return failure(ends.error());
+  for (double value = kMost; value >= 1; value /= 2) {
+    const auto met = search.meets(value);
+    if (!met) {
+      return failure(met.error());
+    }
+    if (*met) {
+      return value == kMost ? Result<void>() : bisect(search, value, 2 * value, true, whole_middle);
+    }
   }
-  return ends->second > kMost
-             ? Result<void>()
-             : bisect(search, std::max(ends->first, 1.0), ends->second, true, whole_middle);
+  return {};
 }
 
 /// From the rate given down or up, to 1 %.

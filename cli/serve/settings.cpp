@@ -13,6 +13,7 @@ namespace {
 namespace serve = model::serve;
 
 constexpr std::uint32_t kMostReplicas = 100'000;
+constexpr double kLeastBetweenFailures = 1;  ///< Seconds: below it nothing is ever answered.
 
 template <typename To, typename From>
 void override_with(To& to, const std::optional<From>& from) {
@@ -122,8 +123,8 @@ void add_failures(const ServeOptions& options, serve::Service& service, Reading&
   }
   if (!options.mtbf.empty()) {
     service.mean_time_between_failures = reading.amount("--mtbf", options.mtbf, kSecond);
-    if (reading.errors.empty() && *service.mean_time_between_failures <= 0) {
-      reading.wrong("--mtbf", options.mtbf, "more than 0");
+    if (reading.errors.empty() && *service.mean_time_between_failures < kLeastBetweenFailures) {
+      reading.wrong("--mtbf", options.mtbf, "at least 1 s");
     }
   }
   service.downtime = reading.amount("--downtime", options.downtime, kSecond);

@@ -18,6 +18,14 @@ requests::Workload workload_of_serve(const ServeOptions& options, Reading& readi
                     : options.arrivals == "constant" ? requests::Arrivals::Kind::kConstant
                     : options.arrivals == "closed"   ? requests::Arrivals::Kind::kClosed
                                                      : requests::Arrivals::Kind::kPoisson;
+  const auto more_than_none = [&](const char* option, double value) {
+    if (!(value > 0)) {
+      reading.wrong(option, fmt::format("{:g}", value), "more than 0");
+    }
+  };
+  more_than_none("--rate", options.rate.value_or(1));
+  more_than_none("--scale-rate", options.scale);
+  more_than_none("--burstiness", options.burstiness);
   w.arrivals.rate = options.rate.value_or(1) * options.scale;
   w.arrivals.shape = options.burstiness;
   w.arrivals.users = static_cast<std::uint32_t>(options.users);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -287,7 +288,10 @@ std::string serving_table(std::span<const ServeAnswer> answers) {
   if (answers.size() == 1) {
     return one(answers.front());
   }
-  return fmt::format("{}, {}\n\n", answers.front().model, answers.front().source) +
+  const bool one_source = std::ranges::all_of(
+      answers, [&](const ServeAnswer& answer) { return answer.source == answers.front().source; });
+  return fmt::format("{}{}\n\n", answers.front().model,
+                     one_source ? ", " + answers.front().source : "") +
          records_of(answers).table(140);
 }
 

@@ -80,6 +80,18 @@ TEST_CASE("a model that drafts takes memory and time", "[serve]") {
   CHECK(drafted.report.tpot.mean() > free.report.tpot.mean());
 }
 
+TEST_CASE("rates of nothing and failures without end are refused", "[serve]") {
+  ServeOptions options = small_service();
+  options.rate = 0;
+  options.scale = 0;
+  options.burstiness = 0;
+  options.mtbf = "1 ns";
+  Server server;
+  const auto answer = server.serve(options, {});
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().size() == 4);
+}
+
 TEST_CASE("options that contradict each other are refused together", "[serve]") {
   ServeOptions options = small_service();
   options.engine.draft_model = "llama3.2-1b";
