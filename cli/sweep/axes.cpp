@@ -46,6 +46,24 @@ auto unknown_axis(const AxisText& text, const hardware::Machine& machine) {
                        : "batch, context, tp, weights, machine, ... or a figure of the machine");
 }
 
+/// Refuses values that the machine's figure cannot take: those below zero, and zero where it would
+/// divide by it. A range grows, so that its first value tells.
+Result<Axis> checked_figures(Axis axis, const AxisText& text, const hardware::Machine& machine) {
+  const std::uint64_t checked = std::min<std::uint64_t>(axis.size(), 1U << 20U);
+  for (std::uint64_t i = 0; i < checked; ++i) {
+    if (axis.value(i) < 0) {
+      return failure("axis", fmt::format("{} cannot be below zero", text.name), text.location);
+    }
+    if (axis.value(i) == 0) {
+      auto zero = hardware::apply_setting(machine, {axis.name, setting_text(axis, i)});
+      if (!zero) {
+        return failure(std::move(zero.error()));
+      }
+    }
+  }
+  return axis;
+}
+
 Result<Axis> read_axis(const AxisText& text, const hardware::Machine& machine) {
   if (const Setting* setting = find_setting(text.name)) {
     return setting->whole ? model::parse_axis(text, kNumber, true) : model::parse_words(text);
@@ -54,8 +72,11 @@ Result<Axis> read_axis(const AxisText& text, const hardware::Machine& machine) {
   if (!dimension) {
     return unknown_axis(text, machine);
   }
-  return is_relative(text.values) ? model::parse_words(text)
-                                  : model::parse_axis(text, *dimension, false);
+  if (is_relative(text.values)) {
+    return model::parse_words(text);
+  }
+  auto axis = model::parse_axis(text, *dimension, false);
+  return axis ? checked_figures(std::move(*axis), text, machine) : axis;
 }
 
 bool same_field(const hardware::Field& a, const hardware::Field& b) {

@@ -296,6 +296,8 @@ class Sweep {
       outcome.out = as_format(report);
     } else if (auto written = writes() ? write(report) : Result<void>(); !written) {
       return failed(written.error());
+    } else {
+      outcome.out = sweep_counts(counts);
     }
     return outcome;
   }

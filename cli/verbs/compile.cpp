@@ -11,6 +11,7 @@
 #include "cli/files.hpp"
 #include "cli/options.hpp"
 #include "cli/predictor.hpp"
+#include "cli/sweep/settings.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
 #include "model/outputs.hpp"
@@ -168,8 +169,20 @@ Result<void> link_wasm(const std::string& object, const std::string& file) {
                  "install lld-19");
 }
 
+/// The machine with figures that stay variable taken as changed, as a sweep over them takes them:
+/// what was fitted to the value they have does not hold for others.
+MachineOptions varied(const Options& options) {
+  MachineOptions machine = options.machine;
+  for (const std::string& name : options.inputs) {
+    if (find_setting(name) == nullptr) {
+      machine.settings.push_back(name + "=*1");
+    }
+  }
+  return machine;
+}
+
 Outcome compile(const Options& options) {
-  const auto predictor = build_predictor(options.model, options.machine);
+  const auto predictor = build_predictor(options.model, varied(options));
   if (!predictor) {
     return failed(predictor.error());
   }

@@ -65,6 +65,10 @@ Examples:
     if ((options->top > 0) != !options->by.empty()) {
       return failed({{"top", "--top and --by go together", {}, {}}});
     }
+    if (!options->group_by.empty() && options->aggregates.empty()) {
+      return failed(
+          {{"group-by", "--group-by says how to --aggregate", {}, "add --aggregate mean"}});
+    }
     return sweep(*options);
   };
 }
