@@ -483,16 +483,24 @@ class Simulation {
     replica.in_flight.push_back(std::move(iteration));
   }
 
-  /// The drafting model's steps before a verification, one a token.
+  /// The drafting model's steps: the first also reads the prompts that the model reads, each drafts
+  /// a token of every sequence.
   double draft_seconds(const Pool& pool, const Batch& batch, StepCost& cost) {
-    if (pool.draft == nullptr || batch.decodes.empty() || batch.decode_tokens < 2) {
+    if (pool.draft == nullptr || batch.decode_tokens < 2) {
       return 0;
     }
     drafting_.decodes = batch.decodes;
+    drafting_.chunks = batch.chunks;
+    const StepCost first = pool.draft->cost(drafting_, {});
+    cost.joules += first.joules;
+    if (batch.decodes.empty()) {
+      return first.seconds;
+    }
+    drafting_.chunks.clear();
     const StepCost step = pool.draft->cost(drafting_, {});
-    const double steps = batch.decode_tokens - 1;
-    cost.joules += steps * step.joules;
-    return steps * step.seconds;
+    const double more = batch.decode_tokens - 2;
+    cost.joules += more * step.joules;
+    return first.seconds + more * step.seconds;
   }
 
   void keep(const Appointment& a) {
