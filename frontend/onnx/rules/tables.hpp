@@ -8,12 +8,14 @@
 namespace mansard::frontend::onnx {
 
 [[nodiscard]] std::span<const RuleEntry> attention_rules();
+[[nodiscard]] std::span<const RuleEntry> classical_rules();
 [[nodiscard]] std::span<const RuleEntry> contraction_rules();
 [[nodiscard]] std::span<const RuleEntry> control_rules();
 [[nodiscard]] std::span<const RuleEntry> convolution_rules();
 [[nodiscard]] std::span<const RuleEntry> elementwise_rules();
 [[nodiscard]] std::span<const RuleEntry> expert_rules();
 [[nodiscard]] std::span<const RuleEntry> generator_rules();
+[[nodiscard]] std::span<const RuleEntry> loss_rules();
 [[nodiscard]] std::span<const RuleEntry> movement_rules();
 [[nodiscard]] std::span<const RuleEntry> norm_rules();
 [[nodiscard]] std::span<const RuleEntry> pool_rules();
