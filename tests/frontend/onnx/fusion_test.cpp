@@ -86,7 +86,7 @@ TEST_CASE("an output of the file is still written", "[frontend][onnx][passes]") 
   CHECK(bytes_of(after) == bytes_of(before));
 }
 
-TEST_CASE("--weights and --activations reach convolutions", "[frontend][onnx][passes]") {
+TEST_CASE("formats of weights and activations reach convolutions", "[frontend][onnx][passes]") {
   Net net;
   net.input("x", {1, 3, 8, 8}).weight("w", {4, 3, 3, 3});
   net.node("Conv", {"x", "w"}, {"y"}, {ints("pads", {1, 1, 1, 1})}).output("y");
