@@ -112,6 +112,7 @@ Result<Predictor> Predictor::build(const ir::Graph& model, const hardware::Machi
     return failure(std::move(cost.error()));
   }
   Predictor result(machine);
+  result.host_issues_ = options.mode == Mode::kEager || options.mode == Mode::kStream;
   const ir::ParameterCounts counts = ir::parameter_counts(model);
   result.facts_ = {.name = model.facts.name,
                    .parameters = counts.total,
@@ -199,7 +200,12 @@ void Predictor::add_ops(std::span<const double> values, Prediction& prediction) 
     totals.vector_flops += op.count * op.vector_flops;
     totals.bytes += op.count * op.bytes;
     totals.main_bytes += op.count * op.main_bytes;
+    totals.ops_s += op.count * op.estimate_s;
     prediction.ops.push_back(op);
+  }
+  constexpr double kStretched = 1.01;
+  if (totals.estimate_s > kStretched * totals.ops_s) {
+    totals.stretched_by = host_issues_ ? "host" : "power cap";
   }
 }
 

@@ -76,6 +76,9 @@ struct Prediction {
     double low_s = 0;
     double estimate_s = 0;
     double high_s = 0;
+    double ops_s = 0;  ///< What the ops take one after the other.
+    std::string
+        stretched_by;  ///< Why the estimate is longer than that: "power cap", "host"; or "".
     double flops = 0;
     double vector_flops = 0;
     double bytes = 0;
@@ -136,6 +139,7 @@ class Predictor {
   void add_rates(Prediction& prediction) const;
 
   hardware::Machine machine_;
+  bool host_issues_ = false;  ///< Ops wait for the host, not in a graph.
   Prediction::Model facts_;
   ir::Expr kv_per_token_;
   std::string calibration_;

@@ -41,6 +41,8 @@ Json totals_json(const model::Prediction::Totals& totals) {
                  {"bytes", json_number(totals.bytes)},
                  {"main_bytes", json_number(totals.main_bytes)},
                  {"tokens_per_second", totals.tokens_per_second},
+                 {"ops_s", json_number(totals.ops_s)},
+                 {"stretched_by", totals.stretched_by.empty() ? Json() : Json(totals.stretched_by)},
                  {"tpot_s", json_optional(totals.tpot_s)},
                  {"joules", json_optional(totals.joules)},
                  {"usd_per_million_tokens", json_optional(totals.usd_per_million_tokens)}};

@@ -55,6 +55,10 @@ std::string throughput_lines(const Prediction& p) {
       fmt::format("step        {}, between {} and {}, at least {}", seconds(t.estimate_s),
                   seconds(t.low_s), seconds(t.high_s), seconds(t.bound_s));
   text += t.tpot_s ? fmt::format("; TPOT {}\n", seconds(*t.tpot_s)) : "\n";
+  if (!t.stretched_by.empty()) {
+    text += fmt::format("            its ops take {}; the {} makes it longer\n", seconds(t.ops_s),
+                        t.stretched_by);
+  }
   if (t.critical_path_s) {
     text += fmt::format("            the slowest chain of dependent ops takes {}\n",
                         seconds(*t.critical_path_s));
