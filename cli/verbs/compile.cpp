@@ -4,13 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/files.hpp"
 #include "cli/options.hpp"
 #include "cli/predictor.hpp"
+#include "cli/process.hpp"
 #include "cli/sweep/settings.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
@@ -19,8 +17,6 @@
 #include "model/program/kernel.hpp"
 #include "support/plugin.hpp"
 #include "support/units.hpp"
-
-extern char** environ;
 
 namespace mansard::cli {
 namespace {
@@ -146,21 +142,12 @@ void mansard_evaluate(const double* const* in, double* const* out, int64_t n);
 /// Links an object of WebAssembly into a module that exports the function and its memory.
 Result<void> link_wasm(const std::string& object, const std::string& file) {
   for (const char* linker : {"wasm-ld-19", "wasm-ld"}) {
-    std::vector<std::string> words{
-        linker, "--no-entry", "--export=mansard_evaluate", "--export=__heap_base", object,
-        "-o",   file};
-    std::vector<char*> arguments;
-    for (std::string& word : words) {
-      arguments.push_back(word.data());
-    }
-    arguments.push_back(nullptr);
-    pid_t child = 0;
-    if (posix_spawnp(&child, linker, nullptr, nullptr, arguments.data(), environ) != 0) {
+    const auto linked = run_program({linker, "--no-entry", "--export=mansard_evaluate",
+                                     "--export=__heap_base", object, "-o", file});
+    if (!linked) {
       continue;
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status == 0) {
+    if (linked->code == 0) {
       return {};
     }
     return failure("wasm-link", fmt::format("{} could not link {}", linker, file));
