@@ -29,6 +29,7 @@ struct Options {
   std::string emit;
   std::string file;
   std::string cpu = "native";
+  bool contract = false;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
 };
@@ -94,8 +95,9 @@ Result<Artefact> emit(const model::Predictor& predictor, const Options& options)
   if (!function) {
     return failure(function.error());
   }
-  auto code =
-      (*compiler)->emit(function->program(), function->fixed(), form_of(options.emit), options.cpu);
+  auto code = (*compiler)->emit(
+      function->program(), function->fixed(),
+      {.form = form_of(options.emit), .cpu = options.cpu, .contract = options.contract});
   if (!code) {
     return failure(std::move(code.error()));
   }
@@ -105,9 +107,12 @@ Result<Artefact> emit(const model::Predictor& predictor, const Options& options)
 
 std::string header(const Artefact& artefact, const Options& options) {
   std::string text = fmt::format(
-      "/* {} {} on {}, by mansard compile. Values are in base units, results have the bits of\n"
-      "   mansard's interpreter (0 ulp).\n\n",
-      options.model.model, options.model.phase, options.machine.machines.front());
+      "/* {} {} on {}, by mansard compile. Values are in base units, {}\n\n", options.model.model,
+      options.model.phase, options.machine.machines.front(),
+      options.contract
+          ? "products may be contracted into sums:\n"
+            "   each multiply-add is within half an ulp of its product of mansard's interpreter."
+          : "results have the bits of\n   mansard's interpreter (0 ulp).");
   const auto list = [&](const char* array, const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       text += fmt::format("   {}[{}][j]  {}\n", array, i, names[i]);
@@ -225,6 +230,9 @@ Examples:
       ->type_name("NAME")
       ->group("Output")
       ->capture_default_str();
+  verb->add_flag("--contract", options->contract,
+                 "Let a product and a sum become one multiply-add, which rounds once")
+      ->group("Output");
   verb->add_option("--input", options->inputs, "Symbols that stay variable, with commas")
       ->type_name("PATH")
       ->delimiter(',')

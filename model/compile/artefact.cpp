@@ -20,7 +20,9 @@ struct Target {
   std::string features;
 };
 
-Target target_of(ArtefactForm form, const std::string& cpu) {
+Target target_of(const ArtefactOptions& options) {
+  const ArtefactForm form = options.form;
+  const std::string& cpu = options.cpu;
   if (form == ArtefactForm::kWasm) {
     return {"wasm32-unknown-unknown", "generic", ""};
   }
@@ -48,7 +50,7 @@ unsigned width_of(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isAArch64() ? 2 : 1;
 }
 
-Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const Target& target) {
+Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const Target& target, bool contract) {
   llvm::InitializeAllTargetInfos();
   llvm::InitializeAllTargets();
   llvm::InitializeAllTargetMCs();
@@ -59,7 +61,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const Target& target) {
     return failure("llvm", "LLVM: " + reason);
   }
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  // Standard: where the instructions themselves allow it.
+  options.AllowFPOpFusion = contract ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       found->createTargetMachine(target.triple, target.cpu, target.features, options,
                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
@@ -73,14 +76,17 @@ Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const Target& target) {
 }  // namespace
 
 Result<std::string> emit_text(const Program& program, std::span<const double> fixed,
-                              ArtefactForm form, const std::string& cpu) {
-  auto machine = machine_for(target_of(form, cpu));
+                              const ArtefactOptions& options) {
+  const ArtefactForm form = options.form;
+  auto machine = machine_for(target_of(options), options.contract);
   if (!machine) {
     return failure(std::move(machine.error()));
   }
   llvm::LLVMContext context;
-  const auto module =
-      emit_artefact(context, program, fixed, width_of(**machine), form == ArtefactForm::kPtx);
+  const auto module = emit_artefact(context, program, fixed,
+                                    {.width = width_of(**machine),
+                                     .kernel = form == ArtefactForm::kPtx,
+                                     .contract = options.contract});
   module->setDataLayout((*machine)->createDataLayout());
   module->setTargetTriple((*machine)->getTargetTriple().str());
   llvm::SmallVector<char, 0> bytes;

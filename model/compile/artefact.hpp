@@ -9,6 +9,6 @@ namespace mansard::model::compile {
 
 /// What KernelCompiler::emit promises.
 [[nodiscard]] Result<std::string> emit_text(const Program& program, std::span<const double> fixed,
-                                            ArtefactForm form, const std::string& cpu);
+                                            const ArtefactOptions& options);
 
 }  // namespace mansard::model::compile

@@ -12,8 +12,12 @@ using llvm::Value;
 
 class ModuleEmitter {
  public:
-  ModuleEmitter(llvm::Module& module, const Program& program)
-      : module_(module), program_(program), builder_(module.getContext()) {}
+  ModuleEmitter(llvm::Module& module, const Program& program, bool contract = false)
+      : module_(module), program_(program), builder_(module.getContext()) {
+    llvm::FastMathFlags flags;
+    flags.setAllowContract(contract);
+    builder_.setFastMathFlags(flags);
+  }
 
   void emit_row() {
     auto functions = functions_of(1);
@@ -234,14 +238,14 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Prog
 }
 
 std::unique_ptr<llvm::Module> emit_artefact(llvm::LLVMContext& context, const Program& program,
-                                            std::span<const double> fixed, unsigned width,
-                                            bool kernel) {
+                                            std::span<const double> fixed,
+                                            const ArtefactShape& shape) {
   auto module = std::make_unique<llvm::Module>("mansard", context);
-  ModuleEmitter emitter(*module, program);
-  if (kernel) {
+  ModuleEmitter emitter(*module, program, shape.contract);
+  if (shape.kernel) {
     emitter.emit_kernel(fixed);
   } else {
-    emitter.emit_evaluate(fixed, width);
+    emitter.emit_evaluate(fixed, shape.width);
   }
   return module;
 }

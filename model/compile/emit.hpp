@@ -21,11 +21,17 @@ inline constexpr const char* kEvaluateName = "mansard_evaluate";
 [[nodiscard]] std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context,
                                                         const Program& program, unsigned width);
 
+struct ArtefactShape {
+  unsigned width = 1;     ///< Points at a time.
+  bool kernel = false;    ///< For a GPU.
+  bool contract = false;  ///< Products may join sums.
+};
+
 /// A module that stands alone: what is fixed (the program's fixed slots) is constant in it, and its
-/// program has no symbols of rows. As a `kernel` it is one of a GPU.
+/// program has no symbols of rows.
 [[nodiscard]] std::unique_ptr<llvm::Module> emit_artefact(llvm::LLVMContext& context,
                                                           const Program& program,
                                                           std::span<const double> fixed,
-                                                          unsigned width, bool kernel);
+                                                          const ArtefactShape& shape);
 
 }  // namespace mansard::model::compile

@@ -106,9 +106,9 @@ class JitCompiler : public KernelCompiler {
     return std::string(object.begin(), object.end());
   }
 
-  Result<std::string> emit(const Program& program, std::span<const double> fixed, ArtefactForm form,
-                           const std::string& cpu) const override {
-    return emit_text(program, fixed, form, cpu);
+  Result<std::string> emit(const Program& program, std::span<const double> fixed,
+                           const ArtefactOptions& options) const override {
+    return emit_text(program, fixed, options);
   }
 
   Result<std::shared_ptr<const Kernel>> load(const std::string& object) const override {

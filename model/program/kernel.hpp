@@ -30,6 +30,15 @@ class Kernel {
 /// What a program can be emitted as.
 enum class ArtefactForm : std::uint8_t { kLlvmIr, kObject, kWasm, kPtx };
 
+/// How a program is emitted.
+struct ArtefactOptions {
+  ArtefactForm form = ArtefactForm::kObject;
+  std::string cpu = "native";  ///< Or as LLVM calls it: "x86-64-v3", "sm_90".
+  /// Whether a product and a sum may become one multiply-add, which rounds once: each differs by at
+  /// most half an ulp of its product from what the interpreter computes.
+  bool contract = false;
+};
+
 class KernelCompiler {
  public:
   static constexpr const char* kEntry = "mansard_kernel_compiler";
@@ -40,12 +49,11 @@ class KernelCompiler {
   /// An object file of the program.
   [[nodiscard]] virtual Result<std::string> compile(const Program& program) const = 0;
   /// A program of fixed and point symbols that stands alone, as one function `mansard_evaluate`:
-  /// text of kLlvmIr and kPtx, an object file to be linked otherwise. `cpu` is "native" or as LLVM
-  /// calls it
-  /// ("x86-64-v3", "sm_90"). `fixed` holds the values of the fixed slots.
+  /// text of kLlvmIr and kPtx, an object file to be linked otherwise. `fixed` holds the values of
+  /// the fixed slots.
   [[nodiscard]] virtual Result<std::string> emit(const Program& program,
-                                                 std::span<const double> fixed, ArtefactForm form,
-                                                 const std::string& cpu) const = 0;
+                                                 std::span<const double> fixed,
+                                                 const ArtefactOptions& options) const = 0;
   /// The code of an object file, ready to run. Errors: no object file of `compile`.
   [[nodiscard]] virtual Result<std::shared_ptr<const Kernel>> load(
       const std::string& object) const = 0;
