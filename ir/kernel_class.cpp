@@ -45,13 +45,13 @@ constexpr std::array kCommunication{Sign{"allreduce", {"all_reduce"}},
                                     Sign{"_reduce_", {"reduce_scatter"}},
                                     Sign{"", {"all_reduce"}}};
 
-constexpr std::array kSigns{
+constexpr auto kSigns = std::to_array<Sign>({
 #define SIGN(part, ...) Sign{part, {__VA_ARGS__}},
 #define CONTINUES(part, ...) Sign{part, {__VA_ARGS__}, true},
 #include "ir/kernel_signs.def"
 #undef SIGN
 #undef CONTINUES
-};
+});
 
 /// Ops of frameworks, for kernels whose names say nothing.
 constexpr std::array kOps{Sign{"aten::mm", {"matmul"}},
