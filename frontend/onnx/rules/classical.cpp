@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -106,14 +107,8 @@ void join_features(Node& node) {
   for (const std::int64_t one : node.list("inputdimensions")) {
     width += static_cast<double>(std::max<std::int64_t>(one, 0));
   }
-  std::vector<ValueId> values;
-  for (std::size_t i = 0; i < node.inputs(); ++i) {
-    if (node.has(i)) {
-      values.push_back(node.id(i));
-    }
-  }
   const Shape shape{table_rows(node), node.number(width)};
-  node.emit_move(values, node.set(0, pb::TensorProto::FLOAT, shape));
+  node.emit_move(present_inputs(node), node.set(0, pb::TensorProto::FLOAT, shape));
 }
 
 /// `per_row` operations a row make `columns` scores of it; a classifier names the best first.
@@ -269,11 +264,42 @@ void count_grams(Node& node) {
                  {{"n", written}, {"a", node.number(1)}}, {{"function", node.type()}});
 }
 
+/// The ensemble of version 5: each tree's root by number, and its nodes after each other.
+void ensemble(Node& node) {
+  if (needs_inputs(node, 1)) {
+    const double inner = static_cast<double>(node.list("nodes_featureids").size());
+    const double trees =
+        static_cast<double>(std::max<std::size_t>(node.list("tree_roots").size(), 1));
+    // Balanced trees: a comparison a level and the leaf's weight.
+    const double depth = std::ceil(std::log2(inner / trees + 1));
+    score_rows(node, node.number((depth + 1) * trees),
+               static_cast<double>(std::max<std::int64_t>(node.integer("n_targets", 1), 1)), false);
+  }
+}
+
+/// A dictionary of each row: the same scores under names.
+void name_scores(Node& node) {
+  if (needs_inputs(node, 1)) {
+    node.importer().value(node.view(0, 0, node.shape(0))).is_sequence = true;
+  }
+}
+
+/// Out of a dictionary: a column for each word.
+void from_dictionary(Node& node) {
+  const double words =
+      node.type() == "DictVectorizer"
+          ? labels_of(node, "int64_vocabulary", "string_vocabulary")
+          : static_cast<double>(std::max<std::int64_t>(node.integer("max_map", 1), 1));
+  node.set(0, pb::TensorProto::FLOAT, Shape{node.number(1), node.number(words)});
+}
+
 constexpr std::array kRules = {
     RuleEntry{"TfIdfVectorizer", count_grams},
     RuleEntry{"ai.onnx.ml.ArrayFeatureExtractor", extract_features},
     RuleEntry{"ai.onnx.ml.Binarizer", compare_with_one},
+    RuleEntry{"ai.onnx.ml.CastMap", from_dictionary, true},
     RuleEntry{"ai.onnx.ml.CategoryMapper", encode_labels},
+    RuleEntry{"ai.onnx.ml.DictVectorizer", from_dictionary, true},
     RuleEntry{"ai.onnx.ml.FeatureVectorizer", join_features},
     RuleEntry{"ai.onnx.ml.Imputer", compare_with_one},
     RuleEntry{"ai.onnx.ml.LabelEncoder", encode_labels},
@@ -284,8 +310,10 @@ constexpr std::array kRules = {
     RuleEntry{"ai.onnx.ml.SVMClassifier", classify_by_support},
     RuleEntry{"ai.onnx.ml.SVMRegressor", regress_by_support},
     RuleEntry{"ai.onnx.ml.Scaler", scale},
+    RuleEntry{"ai.onnx.ml.TreeEnsemble", ensemble},
     RuleEntry{"ai.onnx.ml.TreeEnsembleClassifier", classify_by_trees},
     RuleEntry{"ai.onnx.ml.TreeEnsembleRegressor", regress_by_trees},
+    RuleEntry{"ai.onnx.ml.ZipMap", name_scores},
 };
 
 }  // namespace

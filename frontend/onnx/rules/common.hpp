@@ -45,6 +45,13 @@ bool add_bias_to_matmul(Node& node, ValueId value, ValueId bias);
 void repack(Node& node, std::size_t i, const std::vector<std::int64_t>& dims, std::int64_t bits,
             std::int64_t block);
 
+/// All inputs that are there, in order.
+[[nodiscard]] std::vector<ValueId> present_inputs(const Node& node);
+
+/// The one number of an input, or a symbol of its own that `--set` binds.
+[[nodiscard]] Expr number_or_unknown(const Node& node, std::size_t input, const std::string& what,
+                                     const std::string& meaning);
+
 /// Whether inputs 0 to `least` - 1 are there; an error of the node if not.
 bool needs_inputs(Node& node, std::size_t least);
 

@@ -323,10 +323,12 @@ void einsum(Node& node) {
   }
   const ValueId output = node.set(0, node.in(0).type, extents.shape(labels->output));
   if (node.inputs() == 1) {
-    const Expr read = node.elements(0);
+    // A label twice takes the diagonal.
+    const Expr read = extents.of(node.pool(), chosen(labels->inputs[0], [](char) { return true; }));
     const Expr written = extents.of(node.pool(), labels->output);
     if (read == written) {
-      node.emit_move({node.id(0)}, output);
+      node.emit_many("move", {node.id(0)}, output, {{"n", written}, {"i", read}},
+                     {{"function", "Einsum"}});
     } else {
       node.emit({.kind = "reduce",
                  .dims = {{"r", written}, {"c", quotient(read, written)}},

@@ -379,7 +379,23 @@ void identity(Node& node) {
   }
 }
 
+/// The same bits as another type of the same width: nothing moves.
+void bit_cast(Node& node) {
+  const int type = static_cast<int>(node.integer("to", 0));
+  if (!needs_inputs(node, 1)) {
+    return;
+  }
+  if (!is_known_type(type)) {
+    node.error("onnx-type", fmt::format("to element type {}, which ONNX does not have", type));
+    return;
+  }
+  Value& seen = node.importer().value(node.view(0, 0, node.shape(0)));
+  seen.type = type;
+  seen.content.reset();
+}
+
 constexpr std::array kSpecial = {
+    RuleEntry{"BitCast", bit_cast},
     RuleEntry{"Cast", cast},
     RuleEntry{"CastLike", cast},
     RuleEntry{"Clip", clip},
@@ -411,6 +427,22 @@ std::vector<RuleEntry> table() {
 
 }  // namespace
 
+std::vector<ValueId> present_inputs(const Node& node) {
+  std::vector<ValueId> result;
+  for (std::size_t i = 0; i < node.inputs(); ++i) {
+    if (node.has(i)) {
+      result.push_back(node.id(i));
+    }
+  }
+  return result;
+}
+
+Expr number_or_unknown(const Node& node, std::size_t input, const std::string& what,
+                       const std::string& meaning) {
+  const auto content = node.content(input);
+  return content && content->size() == 1 ? content->front() : node.unknown(what, meaning);
+}
+
 bool needs_inputs(Node& node, std::size_t least) {
   for (std::size_t i = 0; i < least; ++i) {
     if (!node.has(i)) {
@@ -421,10 +453,34 @@ bool needs_inputs(Node& node, std::size_t least) {
   return true;
 }
 
+namespace {
+
+/// Before opset 7 `axis` says where the second operand's extents stand in the first's; a slope of
+/// PRelu stands at the channels.
+Shape placed(const Node& node, std::size_t input) {
+  Shape shape = node.shape(input);
+  const bool old = node.opset() > 0 && node.opset() < 7;
+  const bool slope = node.type() == "PRelu" && shape.size() == 1;
+  if (!old || input != 1 || (!slope && node.integer("broadcast", 0) == 0)) {
+    return shape;
+  }
+  const auto rank = static_cast<std::int64_t>(node.rank(0));
+  const auto own = static_cast<std::int64_t>(shape.size());
+  const std::int64_t axis =
+      slope ? std::min<std::int64_t>(1, rank - 1) : node.integer("axis", rank - own);
+  const std::int64_t behind = rank - own - (axis < 0 ? axis + rank : axis);
+  if (behind > 0 && behind <= rank) {
+    shape.insert(shape.end(), static_cast<std::size_t>(behind), node.number(1));
+  }
+  return shape;
+}
+
+}  // namespace
+
 std::optional<Shape> broadcast_inputs(Node& node, const std::vector<std::size_t>& inputs) {
   std::optional<Shape> result = Shape();
   for (const std::size_t i : inputs) {
-    result = broadcast(*result, node.shape(i));
+    result = broadcast(*result, placed(node, i));
     if (!result) {
       node.error("onnx-shape", fmt::format("input {} does not broadcast with those before it", i));
       return std::nullopt;

@@ -74,10 +74,8 @@ void eye_like(Node& node) {
 }
 
 Expr one_number(Node& node, std::size_t input, const char* what) {
-  const auto content = node.content(input);
-  return content && content->size() == 1
-             ? content->front()
-             : node.unknown(what, fmt::format("an extent of {} '{}'", node.type(), node.name()));
+  return number_or_unknown(node, input, what,
+                           fmt::format("an extent of {} '{}'", node.type(), node.name()));
 }
 
 void window(Node& node) {
@@ -153,61 +151,56 @@ void mel_weights(Node& node) {
   }
 }
 
-// Sequences hold tensors that stay where they are.
-
-void sequence(Node& node) {
-  const ValueId id = node.set(0, node.has(0) ? node.in(0).type : 0, std::nullopt);
-  node.importer().value(id).is_sequence = true;
-}
-
-void sequence_element(Node& node) {
-  node.set(0, node.has(0) ? node.in(0).type : 0, std::nullopt);
-}
-
-void sequence_length(Node& node) {
-  node.set(0, pb::TensorProto::INT64, Shape(),
-           std::vector<Expr>{
-               node.unknown(".length", fmt::format("tensors in {}", node.proto().input(0)))});
-}
-
-void optional_has(Node& node) {
-  node.set(0, pb::TensorProto::BOOL, Shape());
-}
-
-/// Strings are moved, a byte each: their lengths are not in the file.
-void strings(Node& node) {
-  if (needs_inputs(node, 1)) {
-    elementwise(node, {0}, pb::TensorProto::STRING, {0, 0, "strings"});
+/// Real to complex over the last `signal_ndim` extents, or back.
+void real_transform(Node& node) {
+  const auto axes =
+      static_cast<std::size_t>(std::max<std::int64_t>(node.integer("signal_ndim", 1), 1));
+  const bool inverse = node.type() == "Irfft";
+  if (!needs_inputs(node, 1)) {
+    return;
   }
+  Shape shape = node.shape(0);
+  if (shape.size() < axes + (inverse ? 1 : 0)) {
+    node.error("onnx-rank",
+               fmt::format("transforms {} extents of a tensor of rank {}", axes, shape.size()));
+    return;
+  }
+  if (inverse) {
+    shape.pop_back();
+  }
+  const bool one_sided = node.integer("onesided", 1) != 0;
+  if (one_sided) {
+    shape.back() =
+        inverse ? canonical((shape.back() - 1) * 2) : canonical(ir::floor_div(shape.back(), 2) + 1);
+  }
+  Expr cost = node.number(0);
+  for (std::size_t i = shape.size() - axes; i < shape.size(); ++i) {
+    cost = sum(cost, transform_cost(node, shape[i]));
+  }
+  if (!inverse) {
+    shape.push_back(node.number(2));
+  }
+  const ValueId output = node.set(0, node.in(0).type, shape);
+  node.emit_many("elementwise", {node.id(0)}, output,
+                 {{"n", elements(node.pool(), shape)}, {"a", cost}}, {{"function", node.type()}});
 }
 
 constexpr std::array kRules = {
     RuleEntry{"Bernoulli", bernoulli, false, true},
     RuleEntry{"BlackmanWindow", window},
-    RuleEntry{"ConcatFromSequence", sequence_element, true, true},
     RuleEntry{"DFT", dft},
     RuleEntry{"EyeLike", eye_like},
     RuleEntry{"HammingWindow", window},
     RuleEntry{"HannWindow", window},
     RuleEntry{"MelWeightMatrix", mel_weights},
     RuleEntry{"Multinomial", multinomial, false, true},
-    RuleEntry{"Optional", sequence, true, true},
-    RuleEntry{"OptionalGetElement", sequence_element, true, true},
-    RuleEntry{"OptionalHasElement", optional_has, true, true},
     RuleEntry{"RandomNormal", random, false, true},
     RuleEntry{"RandomNormalLike", random_like, false, true},
     RuleEntry{"RandomUniform", random, false, true},
     RuleEntry{"RandomUniformLike", random_like, false, true},
     RuleEntry{"STFT", stft},
-    RuleEntry{"SequenceAt", sequence_element, true, true},
-    RuleEntry{"SequenceConstruct", sequence, true, true},
-    RuleEntry{"SequenceEmpty", sequence, true, true},
-    RuleEntry{"SequenceErase", sequence, true, true},
-    RuleEntry{"SequenceInsert", sequence, true, true},
-    RuleEntry{"SequenceLength", sequence_length, true, true},
-    RuleEntry{"SplitToSequence", sequence, true, true},
-    RuleEntry{"StringConcat", strings},
-    RuleEntry{"StringNormalizer", strings},
+    RuleEntry{"com.microsoft.Irfft", real_transform},
+    RuleEntry{"com.microsoft.Rfft", real_transform},
 };
 
 }  // namespace

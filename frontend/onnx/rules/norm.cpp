@@ -77,6 +77,10 @@ void batch_norm(Node& node) {
   node.emit_many("elementwise", {node.id(0), node.id(1), node.id(2), node.id(3), node.id(4)},
                  output, {{"n", node.elements(0)}, {"a", node.number(2)}},
                  {{"function", "batch_norm"}});
+  // In training the statistics, too, come out.
+  for (std::size_t i = 1; i < node.outputs(); ++i) {
+    node.set(i, node.in(3).type, node.shape(3));
+  }
   node.importer().mark_buffer(node.id(3));
   node.importer().mark_buffer(node.id(4));
   node.importer().mark_weight(node.id(1));
@@ -306,10 +310,18 @@ void softmax(Node& node) {
              .operands = {{"x", node.id(0)}, {"o", output}}});
 }
 
+/// The greatest becomes 1, others 0.
+void hardmax(Node& node) {
+  if (needs_inputs(node, 1) &&
+      node.axis(node.integer("axis", -1), std::max<std::size_t>(node.rank(0), 1))) {
+    elementwise(node, {0}, node.in(0).type, {1, 0, "hardmax"});
+  }
+}
+
 constexpr std::array kRules = {
     RuleEntry{"BatchNormalization", batch_norm},
     RuleEntry{"GroupNormalization", group_norm},
-    RuleEntry{"Hardmax", softmax},
+    RuleEntry{"Hardmax", hardmax},
     RuleEntry{"InstanceNormalization", group_norm},
     RuleEntry{"LRN", local_response_norm},
     RuleEntry{"LayerNormalization", layer_norm},

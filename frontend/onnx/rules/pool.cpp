@@ -9,21 +9,30 @@
 namespace mansard::frontend::onnx {
 namespace {
 
-Shape spatial_of(const Shape& shape) {
-  return Shape(shape.begin() + 2, shape.end());
+bool channels_last(const Node& node) {
+  return node.type() == "NhwcMaxPool" || node.integer("channels_last", 0) != 0;
+}
+
+Shape spatial_of(const Node& node) {
+  const Shape& shape = node.shape(0);
+  const std::ptrdiff_t first = channels_last(node) ? 1 : 2;
+  return Shape(shape.begin() + first, shape.begin() + first + std::ssize(shape) - 2);
 }
 
 void emit_pool(Node& node, const Shape& places, Expr taps) {
   const Shape& x = node.shape(0);
-  Shape shape{x[0], x[1]};
-  shape.insert(shape.end(), places.begin(), places.end());
+  const bool last = channels_last(node);
+  const Expr channels = last ? x.back() : x[1];
+  Shape shape = places;
+  shape.insert(last ? shape.end() : shape.begin(), channels);
+  shape.insert(shape.begin(), x[0]);
   const ValueId output = node.set(0, node.in(0).type, shape);
   OpSpec spec{.kind = "pool",
               .dims = {{"b", x[0]},
-                       {"n", x[1]},
+                       {"n", channels},
                        {"o", elements(node.pool(), places)},
                        {"k", taps},
-                       {"i", product(x[1], elements(node.pool(), spatial_of(x)))}},
+                       {"i", product(channels, elements(node.pool(), spatial_of(node)))}},
               .operands = {{"x", node.id(0)}, {"o", output}},
               .attributes = {{"function", node.type()}}};
   if (node.wants(1)) {
@@ -48,7 +57,7 @@ void pool(Node& node) {
   if (!is_image(node)) {
     return;
   }
-  const Shape spatial = spatial_of(node.shape(0));
+  const Shape spatial = spatial_of(node);
   const auto windows = windows_of(node, node.list("kernel_shape"), spatial.size());
   if (windows) {
     emit_pool(node, positions(node, *windows, spatial), node.number(windows->taps()));
@@ -57,7 +66,7 @@ void pool(Node& node) {
 
 void global_pool(Node& node) {
   if (is_image(node)) {
-    const Shape spatial = spatial_of(node.shape(0));
+    const Shape spatial = spatial_of(node);
     emit_pool(node, Shape(spatial.size(), node.number(1)), elements(node.pool(), spatial));
   }
 }
@@ -67,7 +76,7 @@ void max_unpool(Node& node) {
   if (!is_image(node)) {
     return;
   }
-  const Shape spatial = spatial_of(node.shape(0));
+  const Shape spatial = spatial_of(node);
   const auto w = windows_of(node, node.list("kernel_shape"), spatial.size());
   if (!w) {
     return;
@@ -116,6 +125,25 @@ void region_pool(Node& node) {
       {{"function", node.type()}});
 }
 
+/// The same with the grid as an input.
+void crop_and_resize(Node& node) {
+  if (!is_image(node) || !needs_inputs(node, 4) || node.rank(0) != 4 || node.rank(1) == 0) {
+    return;
+  }
+  const auto grid = node.content(3);
+  Shape shape{node.shape(1)[0], node.shape(0)[1]};
+  for (std::size_t i = 0; i < 2; ++i) {
+    shape.push_back(grid && grid->size() == 2
+                        ? (*grid)[i]
+                        : node.unknown(fmt::format(".{}", i + 2), "an extent of a crop"));
+  }
+  const ValueId output = node.set(0, node.in(0).type, shape);
+  const bool nearest = node.text("mode", "bilinear") == "nearest";
+  node.emit_many("elementwise", {node.id(0), node.id(1)}, output,
+                 {{"n", elements(node.pool(), shape)}, {"a", node.number(nearest ? 1 : 8)}},
+                 {{"function", "CropAndResize"}});
+}
+
 constexpr std::array kRules = {
     RuleEntry{"AveragePool", pool},
     RuleEntry{"GlobalAveragePool", global_pool},
@@ -126,7 +154,9 @@ constexpr std::array kRules = {
     RuleEntry{"MaxRoiPool", region_pool},
     RuleEntry{"MaxUnpool", max_unpool},
     RuleEntry{"RoiAlign", region_pool},
+    RuleEntry{"com.microsoft.CropAndResize", crop_and_resize},
     RuleEntry{"com.microsoft.MaxpoolWithMask", pool},
+    RuleEntry{"com.microsoft.NhwcMaxPool", pool},
     RuleEntry{"com.microsoft.QLinearAveragePool", pool},
     RuleEntry{"com.microsoft.QLinearGlobalAveragePool", global_pool},
 };

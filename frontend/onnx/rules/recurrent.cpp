@@ -18,7 +18,7 @@ struct Cell {
 /// LSTM: 4 gates of two sums and a logistic (2 + 1) or tanh, c = f c + i g, h = o tanh(c). GRU: 3
 /// gates, h = (1 - z) n + z h. Plain: a sum and a tanh.
 Cell cell_of(const std::string& type) {
-  if (type == "LSTM") {
+  if (type.ends_with("LSTM")) {
     return {4, 4 * 2 + 3 * 2 + 3 + 1, 5};
   }
   return type == "GRU" ? Cell{3, 3 * 2 + 2 * 2 + 5, 3} : Cell{1, 2, 1};
@@ -40,7 +40,9 @@ void recurrent(Node& node) {
   const Expr steps = x[batch_first ? 1 : 0];
   const Expr batch = x[batch_first ? 0 : 1];
   const Expr directions = node.shape(1)[0];
-  const Expr hidden = node.shape(2)[2];
+  // The quantised one keeps its weights transposed.
+  const bool transposed = node.type() == "DynamicQuantizeLSTM";
+  const Expr hidden = node.shape(2)[transposed ? 1 : 2];
   const int type = node.in(0).type;
   const Shape all = batch_first ? Shape{batch, steps, directions, hidden}
                                 : Shape{steps, directions, batch, hidden};
@@ -76,6 +78,7 @@ constexpr std::array kRules = {
     RuleEntry{"GRU", recurrent},
     RuleEntry{"LSTM", recurrent},
     RuleEntry{"RNN", recurrent},
+    RuleEntry{"com.microsoft.DynamicQuantizeLSTM", recurrent},
 };
 
 }  // namespace

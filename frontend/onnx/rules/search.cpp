@@ -8,11 +8,6 @@
 namespace mansard::frontend::onnx {
 namespace {
 
-Expr first_or_unknown(Node& node, std::size_t input, const char* what, const std::string& meaning) {
-  const auto content = node.content(input);
-  return content && content->size() == 1 ? content->front() : node.unknown(what, meaning);
-}
-
 void top_k(Node& node) {
   if (!needs_inputs(node, 1)) {
     return;
@@ -24,7 +19,7 @@ void top_k(Node& node) {
   const Expr k =
       node.has_attribute("k")
           ? node.number(static_cast<double>(std::max<std::int64_t>(node.integer("k", 1), 0)))
-          : first_or_unknown(node, 1, ".k", fmt::format("k of TopK '{}'", node.name()));
+          : number_or_unknown(node, 1, ".k", fmt::format("k of TopK '{}'", node.name()));
   Shape shape = node.shape(0);
   const Expr columns = shape[*axis];
   const Expr rows = quotient(node.elements(0), columns);

@@ -206,6 +206,10 @@ void unsqueeze(Node& node) {
     node.set(0, node.in(0).type, std::nullopt);
     return;
   }
+  if (list->size() > kMostRank) {
+    node.error("onnx-axis", fmt::format("adds {} axes", list->size()));
+    return;
+  }
   bool given = false;
   const std::size_t rank = node.rank(0) + list->size();
   const auto axes = rank > kMostRank ? std::nullopt : axes_of(node, rank, &given);
@@ -358,10 +362,14 @@ void constant_of_shape(Node& node) {
 
 /// start, limit, delta.
 void range(Node& node) {
-  if (!needs_inputs(node, 3)) {
+  const bool has_delta = node.has(2) || node.full_type() == "Range";
+  if (!needs_inputs(node, has_delta ? 3 : 2)) {
     return;
   }
   const auto one = [&](std::size_t i) {
+    if (i == 2 && !has_delta) {
+      return node.number(1);
+    }
     const auto content = node.content(i);
     return content && content->size() == 1 ? content->front() : Expr();
   };
@@ -409,6 +417,8 @@ constexpr std::array kRules = {
     RuleEntry{"Size", size_of},
     RuleEntry{"Squeeze", squeeze},
     RuleEntry{"Unsqueeze", unsqueeze},
+    RuleEntry{"com.microsoft.ExpandDims", unsqueeze},
+    RuleEntry{"com.microsoft.Range", range},
 };
 
 }  // namespace

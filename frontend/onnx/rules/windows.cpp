@@ -69,6 +69,7 @@ std::optional<Windows> windows_of(Node& node, std::vector<std::int64_t> kernel, 
       return std::nullopt;
     }
     result.pads.push_back(pads[i] + pads[axes + i]);
+    result.pads_before.push_back(pads[i]);
   }
   return result;
 }
@@ -94,7 +95,14 @@ Shape positions(Node& node, const Windows& w, const Shape& spatial) {
     const Expr steps = w.ceil_mode   ? ir::ceil_div(room, stride)
                        : stride == 1 ? room
                                      : ir::floor_div(room, stride);
-    result.push_back(canonical(steps + 1));
+    Expr count = canonical(steps + 1);
+    const bool in_padding =
+        w.ceil_mode && count.is_constant() && spatial[i].is_constant() &&
+        (count.constant() - 1) * stride >=
+            spatial[i].constant() +
+                (w.auto_pad == "VALID" ? 0 : static_cast<double>(w.pads_before[i]));
+    count = in_padding && count.constant() > 1 ? canonical(steps) : count;
+    result.push_back(count);
   }
   return result;
 }

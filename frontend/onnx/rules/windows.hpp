@@ -14,6 +14,7 @@ struct Windows {
   std::vector<std::int64_t> strides;
   std::vector<std::int64_t> dilations;
   std::vector<std::int64_t> pads;  ///< Sum of both sides, an axis.
+  std::vector<std::int64_t> pads_before;
   std::string auto_pad;
   bool ceil_mode = false;
 
@@ -25,7 +26,8 @@ struct Windows {
 [[nodiscard]] std::optional<Windows> windows_of(Node& node, std::vector<std::int64_t> kernel,
                                                 std::size_t axes);
 
-/// Positions along each axis: floor((in + pads - dilation (kernel - 1) - 1) / stride) + 1.
+/// Positions along each axis: floor((in + pads - dilation (kernel - 1) - 1) / stride) + 1; with
+/// `ceil_mode` rounded up, but no window begins in the padding behind.
 [[nodiscard]] Shape positions(Node& node, const Windows& windows, const Shape& spatial);
 
 }  // namespace mansard::frontend::onnx
