@@ -1,38 +1,17 @@
+#include "frontend/onnx/rules/attention.hpp"
+
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "frontend/onnx/rules/common.hpp"
 #include "frontend/onnx/rules/tables.hpp"
 #include "frontend/onnx/types.hpp"
-#include "ir/attention_pairs.hpp"
 
 namespace mansard::frontend::onnx {
 namespace {
 
-/// The extents of an attention, however its inputs are laid out.
-struct Heads {
-  Expr batch;
-  Expr queries;  ///< New tokens.
-  Expr keys;     ///< New keys.
-  Expr past;     ///< Keys in the cache before; 0 of none.
-  Expr heads;
-  Expr kv_heads;
-  Expr head_dim;
-  Expr value_dim;
-  bool causal = false;
-  std::int64_t window = 0;
-
-  [[nodiscard]] Expr context() const { return sum(past, keys); }
-};
-
-/// The values that an attention reads.
-struct Inputs {
-  ValueId query;
-  ValueId key;
-  ValueId value;
-};
+using Inputs = AttentionInputs;
 
 ir::AttentionPairs pairs_of(const Heads& h) {
   if (h.causal && h.window > 0) {
@@ -42,21 +21,8 @@ ir::AttentionPairs pairs_of(const Heads& h) {
                   : ir::full_pairs(h.context(), h.queries);
 }
 
-void emit_attention(const Node& node, const Heads& h, const Inputs& inputs, ValueId output,
-                    const std::string& suffix = {}) {
-  const ir::AttentionPairs pairs = pairs_of(h);
-  node.emit(
-      {.kind = "attention",
-       .dims = {{"b", h.batch},
-                {"h", h.heads},
-                {"g", h.kv_heads},
-                {"q", h.queries},
-                {"t", pairs.keys_read},
-                {"p", pairs.pairs},
-                {"d", h.head_dim},
-                {"v", h.value_dim}},
-       .operands = {{"q", inputs.query}, {"k", inputs.key}, {"v", inputs.value}, {"o", output}},
-       .suffix = suffix});
+void emit_attention(const Node& node, const Heads& h, const Inputs& inputs, ValueId output) {
+  emit_attention(node, h, pairs_of(h), inputs, output);
 }
 
 /// New keys and values appended to the cache, one tensor for both: [batch, KV heads, context, key +
@@ -387,9 +353,25 @@ constexpr std::array kRules = {
     RuleEntry{"com.microsoft.MultiHeadAttention", multi_head},
     RuleEntry{"com.microsoft.QAttention", quantized_attention},
     RuleEntry{"com.microsoft.RotaryEmbedding", rotary},
+    RuleEntry{"com.microsoft.SparseAttention", group_query},
 };
 
 }  // namespace
+
+void emit_attention(const Node& node, const Heads& h, const ir::AttentionPairs& pairs,
+                    const AttentionInputs& inputs, ValueId output) {
+  node.emit(
+      {.kind = "attention",
+       .dims = {{"b", h.batch},
+                {"h", h.heads},
+                {"g", h.kv_heads},
+                {"q", h.queries},
+                {"t", pairs.keys_read},
+                {"p", pairs.pairs},
+                {"d", h.head_dim},
+                {"v", h.value_dim}},
+       .operands = {{"q", inputs.query}, {"k", inputs.key}, {"v", inputs.value}, {"o", output}}});
+}
 
 std::span<const RuleEntry> attention_rules() {
   return kRules;

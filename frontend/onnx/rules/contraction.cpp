@@ -100,11 +100,18 @@ void fused_matmul(Node& node) {
   }
   const bool left = node.integer("transA", 0) != 0;
   const bool right = node.integer("transB", 0) != 0;
+  const auto seen = [&](std::size_t i, bool swaps, const char* batch) {
+    Shape shape = node.shape(i);
+    if (shape.size() > 2 && node.integer(batch, 0) != 0) {  // The first extent is a row's.
+      std::rotate(shape.begin(), shape.begin() + 1, shape.end() - 1);
+    }
+    return swaps ? transposed(std::move(shape)) : shape;
+  };
   multiply(node,
            {.a = node.id(0),
             .b = node.id(1),
-            .a_shape = left ? transposed(node.shape(0)) : node.shape(0),
-            .b_shape = right ? transposed(node.shape(1)) : node.shape(1)},
+            .a_shape = seen(0, left, "transBatchA"),
+            .b_shape = seen(1, right, "transBatchB")},
            node.in(0).type);
 }
 
@@ -137,8 +144,80 @@ void gemm(Node& node) {
     emit_elementwise(node, {made, node.id(2)}, output, {1, 0, "add"}, ".bias");
   }
   const std::string activation = node.text("activation", "");
-  if (!activation.empty() || node.type() == "GemmFastGelu") {
+  if (!activation.empty()) {
     node.importer().note(fmt::format("{}: the activation is part of the matmul", node.full_type()));
+  }
+}
+
+/// numpy's matmul, a bias and the approximate gelu.
+void gemm_gelu(Node& node) {
+  if (!needs_inputs(node, 2)) {
+    return;
+  }
+  Matmul m{.a = node.id(0), .b = node.id(1), .a_shape = node.shape(0), .b_shape = node.shape(1)};
+  if (node.has(2)) {
+    m.bias = node.id(2);
+  }
+  const auto shape = matmul_shape(node, m.a_shape, m.b_shape);
+  if (!shape) {
+    return;
+  }
+  const int type = node.in(0).type;
+  const ValueId made = node.between(type, *shape);
+  emit_matmul(node, m, made);
+  emit_elementwise(node, {made}, node.set(0, type, *shape), {8, 1, "gelu_new"}, ".gelu");
+}
+
+/// Of integers with scales: a at 0, b at `b`, a bias at `bias`.
+void scaled_gemm(Node& node, std::size_t b, std::size_t bias, int type) {
+  Matmul m{.a = node.id(0),
+           .b = node.id(b),
+           .a_shape = node.integer("transA", 0) != 0 ? transposed(node.shape(0)) : node.shape(0),
+           .b_shape = node.integer("transB", 0) != 0 ? transposed(node.shape(b)) : node.shape(b)};
+  if (node.has(bias)) {
+    m.bias = node.id(bias);
+  }
+  multiply(node, m, type);
+}
+
+void quantized_gemm(Node& node) {
+  if (needs_inputs(node, 4)) {
+    scaled_gemm(node, 3, 6,
+                node.has(8) ? node.in(8).type : static_cast<int>(pb::TensorProto::FLOAT));
+  }
+}
+
+void ordered_matmul(Node& node) {
+  if (needs_inputs(node, 3)) {
+    scaled_gemm(node, 2, 5, node.in(0).type);
+  }
+}
+
+/// Distances of each row of a to each of b: a difference, a square and a sum a feature.
+void distances(Node& node) {
+  if (!needs_inputs(node, 2)) {
+    return;
+  }
+  if (node.rank(0) != 2 || node.rank(1) != 2) {
+    node.error("onnx-rank", fmt::format("distances of tensors of rank {} and {}, expected rows",
+                                        node.rank(0), node.rank(1)));
+    return;
+  }
+  const Shape shape{node.shape(0)[0], node.shape(1)[0]};
+  const bool root = node.text("metric", "euclidean") == "euclidean";
+  node.emit_many("elementwise", {node.id(0), node.id(1)}, node.set(0, node.in(0).type, shape),
+                 {{"n", elements(node.pool(), shape)},
+                  {"a", product(node.number(3), node.shape(0)[1])},
+                  {"s", node.number(root ? 1 : 0)}},
+                 {{"function", "cdist"}});
+}
+
+/// By elimination: 2 n^3 of n x n, so 2 n an element.
+void inverse(Node& node) {
+  if (needs_inputs(node, 1) && node.rank(0) >= 2) {
+    node.emit_many("elementwise", {node.id(0)}, node.set(0, node.in(0).type, node.shape(0)),
+                   {{"n", node.elements(0)}, {"a", product(node.number(2), node.shape(0).back())}},
+                   {{"function", "inverse"}});
   }
 }
 
@@ -147,8 +226,13 @@ void matmul_nbits(Node& node) {
   if (!needs_inputs(node, 2)) {
     return;
   }
-  const std::int64_t n = node.integer("N", 0);
-  const std::int64_t k = node.integer("K", 0);
+  std::int64_t n = node.integer("N", 0);
+  std::int64_t k = node.integer("K", 0);
+  if (const auto shape = node.integers(2);
+      node.type() == "MatMulFpQ4" && shape && shape->size() == 2) {
+    k = shape->front();
+    n = shape->back();
+  }
   if (n <= 0 || k <= 0) {
     node.error("onnx-attribute", "has no attributes N and K");
     return;
@@ -380,13 +464,19 @@ constexpr std::array kRules = {
     RuleEntry{"com.microsoft.FusedGemm", gemm},
     RuleEntry{"com.microsoft.FusedMatMul", fused_matmul},
     RuleEntry{"com.microsoft.FusedMatMulActivation", fused_matmul},
-    RuleEntry{"com.microsoft.GemmFastGelu", gemm},
+    RuleEntry{"com.microsoft.GemmFastGelu", gemm_gelu},
     RuleEntry{"com.microsoft.GemmFloat8", gemm},
     RuleEntry{"com.microsoft.MatMulBnb4", matmul_nbits},
     RuleEntry{"com.microsoft.MatMulFpQ4", matmul_nbits},
     RuleEntry{"com.microsoft.MatMulInteger16", matmul},
     RuleEntry{"com.microsoft.MatMulIntegerToFloat", matmul_integer_to_float},
     RuleEntry{"com.microsoft.MatMulNBits", matmul_nbits},
+    RuleEntry{"Inverse", inverse},
+    RuleEntry{"com.microsoft.CDist", distances},
+    RuleEntry{"com.microsoft.Inverse", inverse},
+    RuleEntry{"com.microsoft.QGemm", quantized_gemm},
+    RuleEntry{"com.microsoft.QOrderedMatMul", ordered_matmul},
+    RuleEntry{"com.microsoft.SparseToDenseMatMul", fused_matmul},
     RuleEntry{"com.microsoft.TransposeMatMul", fused_matmul},
 };
 

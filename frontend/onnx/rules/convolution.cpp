@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -178,15 +179,71 @@ Shape transposed_extents(Node& node, const Shapes& s) {
   return result;
 }
 
+/// Depthwise along time, over what came before: [batch, channels, length]. The last inputs are the
+/// next state.
+void causal_conv(Node& node) {
+  if (!needs_inputs(node, 2)) {
+    return;
+  }
+  if (node.rank(0) != 3 || node.rank(1) != 3) {
+    node.error("onnx-rank", fmt::format("convolves a tensor of rank {} with weights of rank {}, "
+                                        "expected 3 and 3",
+                                        node.rank(0), node.rank(1)));
+    return;
+  }
+  const bool last = node.integer("channels_last", 0) != 0;
+  const Shape& x = node.shape(0);
+  const Expr channels = x[last ? 2 : 1];
+  const Expr length = x[last ? 1 : 2];
+  const Expr taps = node.shape(1)[2];
+  const ValueId output = node.set(0, node.in(0).type, x);
+  OpSpec spec{.kind = "convolution",
+              .dims = {{"b", x[0]},
+                       {"n", channels},
+                       {"k", taps},
+                       {"o", length},
+                       {"i", product(channels, length)}},
+              .operands = {{"x", node.id(0)}, {"w", node.id(1), true}, {"o", output}},
+              .attributes = {{"groups", "depthwise"}, {"direction", "forward"}}};
+  if (channels.is_constant() && taps.is_constant()) {
+    spec.attributes = {{"groups", fmt::format("{}", channels.constant())},
+                       {"taps", fmt::format("{}", taps.constant())},
+                       {"direction", "forward"}};
+  }
+  if (node.has(2)) {
+    spec.dims.emplace_back("bias", node.number(1));
+    spec.operands.push_back({"bias", node.id(2), true});
+  }
+  node.emit(std::move(spec));
+  if (node.wants(1)) {
+    const Expr before = difference(taps, node.number(1));
+    const Shape state = last ? Shape{x[0], before, channels} : Shape{x[0], channels, before};
+    node.emit_many("move", {node.id(0)}, node.set(1, node.in(0).type, state),
+                   {{"n", elements(node.pool(), state)}, {"i", elements(node.pool(), state)}},
+                   {{"function", "state"}}, ".state");
+  }
+}
+
 /// Every input position times every tap times every output channel of its group. The bias is a
 /// kernel of its own.
 void conv_transpose(Node& node) {
   if (!needs_inputs(node, 2)) {
     return;
   }
-  const auto s = shapes_of(node, {});
+  auto s = shapes_of(node, {});
   if (!s) {
     return;
+  }
+  const bool pads_come_in = node.type() == "ConvTransposeWithDynamicPads";
+  const std::size_t bias = pads_come_in ? 3 : 2;
+  const std::size_t axes = s->spatial.size();
+  if (const auto pads = pads_come_in ? node.integers(2) : std::nullopt;
+      pads && pads->size() == 2 * axes) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    for (std::size_t i = 0; i < axes; ++i) {
+      s->windows.pads[i] =
+          std::clamp((*pads)[i], -kMost, kMost) + std::clamp((*pads)[axes + i], -kMost, kMost);
+    }
   }
   const Shape& w = node.shape(1);
   const Expr channels = product(w[1], node.number(static_cast<double>(s->groups)));
@@ -194,7 +251,7 @@ void conv_transpose(Node& node) {
   Shape shape{s->samples, channels};
   shape.insert(shape.end(), extents.begin(), extents.end());
   const ValueId output = node.set(0, node.in(0).type, shape);
-  const ValueId made = node.has(2) ? node.between(node.in(0).type, shape) : output;
+  const ValueId made = node.has(bias) ? node.between(node.in(0).type, shape) : output;
   const Expr inputs = elements(node.pool(), s->spatial);
   node.emit({.kind = "convolution",
              .dims = {{"b", s->samples},
@@ -205,8 +262,8 @@ void conv_transpose(Node& node) {
                       {"u", product(channels, elements(node.pool(), extents))}},
              .operands = {{"x", node.id(0)}, {"w", node.id(1), true}, {"o", made}},
              .attributes = facts(*s, "transposed")});
-  if (node.has(2)) {
-    emit_elementwise(node, {made, node.id(2)}, output, {1, 0, "add"}, ".bias");
+  if (node.has(bias)) {
+    emit_elementwise(node, {made, node.id(bias)}, output, {1, 0, "add"}, ".bias");
   }
 }
 
@@ -225,6 +282,8 @@ constexpr std::array kRules = {
     RuleEntry{"ConvTranspose", conv_transpose},
     RuleEntry{"DeformConv", deform_conv},
     RuleEntry{"QLinearConv", qlinear_conv},
+    RuleEntry{"com.microsoft.CausalConvWithState", causal_conv},
+    RuleEntry{"com.microsoft.ConvTransposeWithDynamicPads", conv_transpose},
     RuleEntry{"com.microsoft.FusedConv", fused_conv},
     RuleEntry{"com.microsoft.NhwcConv", fused_conv},
     RuleEntry{"com.microsoft.NhwcFusedConv", fused_conv},

@@ -58,8 +58,8 @@ constexpr std::array kUnary = {
     Function{"Tan", {0, 1, "tan"}},
     Function{"Tanh", {0, 1, "tanh"}},
     Function{"ThresholdedRelu", {1, 0, "relu"}},
+    Function{"com.microsoft.SampleOp", {1, 0, "identity"}},
     Function{"com.microsoft.QuickGelu", {3, 1, "quick_gelu"}},
-    Function{"com.microsoft.Inverse", {0, 1, "reciprocal"}},
 };
 
 constexpr std::array kPredicate = {
@@ -353,10 +353,53 @@ void bias_split_gelu(Node& node) {
   emit_elementwise(node, {node.id(0), node.id(1)}, output, {7, 1, "gelu_mul"});
 }
 
+/// A bias and perhaps a residual; a dropout's rate behind them does nothing at inference.
 void bias_add(Node& node) {
   if (needs_inputs(node, 2)) {
-    elementwise(node, all_inputs(node), node.in(0).type,
-                {static_cast<double>(all_inputs(node).size() - 1), 0, "add"});
+    const std::vector<std::size_t> inputs =
+        node.has(2) ? std::vector<std::size_t>{0, 1, 2} : std::vector<std::size_t>{0, 1};
+    elementwise(node, inputs, node.in(0).type, {static_cast<double>(inputs.size() - 1), 0, "add"});
+    if (node.wants(1)) {
+      node.set(1, pb::TensorProto::BOOL, node.shape(0));
+    }
+  }
+}
+
+/// Masks of dropout in bits, 32 a word.
+void bitmask_dropout(Node& node) {
+  if (!needs_inputs(node, 1)) {
+    return;
+  }
+  if (node.type() == "BitmaskBiasDropout") {
+    bias_add(node);
+  } else {
+    node.view(0, 0, node.shape(0));
+  }
+  if (node.wants(1)) {
+    node.set(1, pb::TensorProto::UINT32, Shape{ir::ceil_div(node.elements(0), 32)});
+  }
+}
+
+/// Pairs of real and imaginary part: 6 operations for two numbers.
+void complex_multiply(Node& node) {
+  if (needs_inputs(node, 2)) {
+    elementwise(node, {0, 1}, node.in(0).type, {3, 0, "complex_mul"});
+  }
+}
+
+/// Rotations, multiplications and exclusive ors of four bytes (MurmurHash3_x86_32: 5 a word, 8 at
+/// the end).
+void hash(Node& node) {
+  if (needs_inputs(node, 1)) {
+    const bool positive = node.integer("positive", 1) != 0;
+    elementwise(node, {0}, positive ? pb::TensorProto::UINT32 : pb::TensorProto::INT32,
+                {13, 0, "murmur_hash"});
+  }
+}
+
+void repeat_block(Node& node) {
+  if (needs_inputs(node, 2)) {
+    elementwise(node, {1}, node.in(1).type, {1, 0, "ngram_repeat_block"});
   }
 }
 
@@ -409,7 +452,12 @@ constexpr std::array kSpecial = {
     RuleEntry{"com.microsoft.BiasSplitGelu", bias_split_gelu},
     RuleEntry{"com.microsoft.FastGelu", gelu},
     RuleEntry{"com.microsoft.Gelu", gelu},
-    RuleEntry{"com.microsoft.BitmaskDropout", identity},
+    RuleEntry{"com.microsoft.BitmaskBiasDropout", bitmask_dropout},
+    RuleEntry{"com.microsoft.BitmaskDropout", bitmask_dropout},
+    RuleEntry{"com.microsoft.ComplexMul", complex_multiply},
+    RuleEntry{"com.microsoft.ComplexMulConj", complex_multiply},
+    RuleEntry{"com.microsoft.MurmurHash3", hash},
+    RuleEntry{"com.microsoft.NGramRepeatBlock", repeat_block},
 };
 
 std::vector<RuleEntry> table() {

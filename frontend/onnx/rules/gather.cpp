@@ -159,6 +159,34 @@ void one_hot(Node& node) {
   node.emit_move({node.id(0)}, node.set(0, node.in(2).type, shape));
 }
 
+/// A gather of packed rows that are scaled on the way: several elements a byte along the last axis.
+void gather_block_quantized(Node& node) {
+  if (!needs_inputs(node, 3)) {
+    return;
+  }
+  const auto axis = node.axis(node.integer("gather_axis", 0), node.rank(0));
+  if (!axis) {
+    return;
+  }
+  const std::int64_t bits = node.integer("bits", 4);
+  if (bits != 2 && bits != 4 && bits != 8) {
+    node.error("onnx-attribute", fmt::format("weights of {} bits, expected 2, 4 or 8", bits));
+    return;
+  }
+  const bool packed = node.in(0).type == pb::TensorProto::UINT8;
+  const Shape& data = node.shape(0);
+  Shape shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(*axis));
+  shape.insert(shape.end(), node.shape(1).begin(), node.shape(1).end());
+  shape.insert(shape.end(), data.begin() + static_cast<std::ptrdiff_t>(*axis) + 1, data.end());
+  const Expr stored = elements(node.pool(), shape);
+  if (packed && !shape.empty()) {
+    shape.back() = product(shape.back(), node.number(8.0 / static_cast<double>(bits)));
+  }
+  node.emit_many("elementwise", {node.id(0), node.id(1)}, node.set(0, node.in(2).type, shape),
+                 {{"n", elements(node.pool(), shape)}, {"i", stored}, {"a", node.number(1)}},
+                 {{"function", "dequantize"}});
+}
+
 constexpr std::array kRules = {
     RuleEntry{"Gather", gather},
     RuleEntry{"GatherElements", gather_elements},
@@ -168,6 +196,7 @@ constexpr std::array kRules = {
     RuleEntry{"ScatterElements", scatter},
     RuleEntry{"ScatterND", scatter},
     RuleEntry{"TensorScatter", tensor_scatter},
+    RuleEntry{"com.microsoft.GatherBlockQuantized", gather_block_quantized},
     RuleEntry{"com.microsoft.GatherND", gather_nd},
     RuleEntry{"com.microsoft.TorchEmbedding", gather},
 };

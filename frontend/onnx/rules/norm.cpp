@@ -240,7 +240,9 @@ void embed_norm(Node& node) {
     node.error("onnx-inputs", "expected ids and a table of words of rank 2");
     return;
   }
-  const int type = node.in(2).type;
+  // The quantised one has scales behind its mask, and positions from 0.
+  const bool quantized = node.type() == "QEmbedLayerNormalization";
+  const int type = quantized ? static_cast<int>(pb::TensorProto::FLOAT) : node.in(2).type;
   const Expr columns = node.shape(2)[1];
   Shape shape = node.shape(0);
   shape.push_back(columns);
@@ -262,8 +264,8 @@ void embed_norm(Node& node) {
   };
   look_up(2, 0, ".tokens", "token");
   if (node.has(3) && node.rank(3) == 2) {
-    look_up(3, node.has(8) ? std::optional<std::size_t>(8) : std::nullopt, ".positions",
-            "position");
+    look_up(3, !quantized && node.has(8) ? std::optional<std::size_t>(8) : std::nullopt,
+            ".positions", "position");
   }
   if (node.has(4) && node.has(1) && node.rank(4) == 2) {
     look_up(4, 1, ".segments", "position");
@@ -286,6 +288,62 @@ void embed_norm(Node& node) {
   if (node.wants(2)) {
     node.view_of(2, sum, shape);
   }
+}
+
+/// Normalised over as many columns as the gain has, then times silu of the gate.
+void gated_norm(Node& node) {
+  if (!needs_inputs(node, 3) || node.rank(1) != 1) {
+    return;
+  }
+  const Expr columns = node.shape(1)[0];
+  const ValueId normed = node.between(node.in(0).type, node.shape(0));
+  emit_norm(node,
+            {.x = node.id(0),
+             .rows = quotient(node.elements(0), columns),
+             .columns = columns,
+             .arithmetic = kRmsNorm,
+             .gain = node.id(1),
+             .function = "rmsnorm"},
+            normed);
+  emit_elementwise(node, {normed, node.id(2)}, node.set(0, node.in(0).type, node.shape(0)),
+                   {3, 1, "silu_mul"}, ".gate");
+}
+
+/// With a scale between x and the gain.
+void ordered_norm(Node& node) {
+  if (!needs_inputs(node, 3)) {
+    return;
+  }
+  const auto axis = node.axis(node.integer("axis", -1), node.rank(0));
+  if (axis) {
+    const auto [rows, columns] = split(node, node.shape(0), *axis);
+    emit_norm(node,
+              {.x = node.id(0),
+               .rows = rows,
+               .columns = columns,
+               .gain = optional_input(node, 2),
+               .bias = optional_input(node, 3),
+               .function = "layernorm"},
+              node.set(0, node.in(0).type, node.shape(0)));
+  }
+}
+
+/// A bias is added first; all axes from `axis` on are one row.
+void bias_softmax(Node& node) {
+  if (!needs_inputs(node, 2)) {
+    return;
+  }
+  const auto axis = node.axis(node.integer("axis", 1), node.rank(0));
+  if (!axis) {
+    return;
+  }
+  const Shape& shape = node.shape(0);
+  const ValueId biased = node.between(node.in(0).type, shape);
+  emit_elementwise(node, {node.id(0), node.id(1)}, biased, {1, 0, "add"}, ".bias");
+  const auto [rows, columns] = split(node, shape, *axis);
+  node.emit({.kind = "softmax",
+             .dims = {{"r", rows}, {"c", columns}},
+             .operands = {{"x", biased}, {"o", node.set(0, node.in(0).type, shape)}}});
 }
 
 /// Before opset 13 all axes from `axis` on are one row; afterwards the axis alone is.
@@ -332,7 +390,11 @@ constexpr std::array kRules = {
     RuleEntry{"SimplifiedLayerNormalization", layer_norm},
     RuleEntry{"Softmax", softmax},
     RuleEntry{"SpatialBN", batch_norm},
+    RuleEntry{"com.microsoft.BiasSoftmax", bias_softmax},
     RuleEntry{"com.microsoft.EmbedLayerNormalization", embed_norm},
+    RuleEntry{"com.microsoft.GatedRMSNorm", gated_norm},
+    RuleEntry{"com.microsoft.QEmbedLayerNormalization", embed_norm},
+    RuleEntry{"com.microsoft.QOrderedLayerNormalization", ordered_norm},
     RuleEntry{"com.microsoft.GroupNorm", group_norm},
     RuleEntry{"com.microsoft.SimplifiedLayerNormalization", layer_norm},
     RuleEntry{"com.microsoft.SkipGroupNorm", group_norm},

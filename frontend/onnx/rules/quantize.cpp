@@ -108,18 +108,55 @@ void qlinear_concat(Node& node) {
   node.emit_move(values, node.set(0, node.in(2).type, shape));
 }
 
+/// A condition, then (tensor, scale, zero point) of both choices.
+void qlinear_where(Node& node) {
+  if (needs_inputs(node, 5)) {
+    elementwise(node, {0, 1, 4}, node.in(1).type, {3, 0, "where"});
+  }
+}
+
+/// a, its zero point, b, its zero point.
+void integer_multiply(Node& node) {
+  if (needs_inputs(node, 3)) {
+    elementwise(node, {0, 2}, pb::TensorProto::INT32, {3, 0, "mul"});
+  }
+}
+
+void quantize_ordered(Node& node) {
+  if (needs_inputs(node, 1)) {
+    elementwise(node, {0}, pb::TensorProto::INT8, {2, 0, "quantize"});
+  }
+}
+
+void dequantize_ordered(Node& node) {
+  if (needs_inputs(node, 2)) {
+    elementwise(node, {0}, node.in(1).type, {1, 0, "dequantize"});
+  }
+}
+
+void ordered_gelu(Node& node) {
+  if (needs_inputs(node, 1)) {
+    elementwise(node, {0}, node.in(0).type, {6, 1, "gelu"});
+  }
+}
+
 constexpr std::array kRules = {
     RuleEntry{"DequantizeLinear", dequantize, false, true},
     RuleEntry{"DynamicQuantizeLinear", dynamic_quantize},
     RuleEntry{"QuantizeLinear", quantize},
     RuleEntry{"com.microsoft.DequantizeLinear", dequantize, false, true},
+    RuleEntry{"com.microsoft.DequantizeWithOrder", dequantize_ordered},
+    RuleEntry{"com.microsoft.MulInteger", integer_multiply},
     RuleEntry{"com.microsoft.QLinearAdd", qlinear_binary},
     RuleEntry{"com.microsoft.QLinearConcat", qlinear_concat},
     RuleEntry{"com.microsoft.QLinearLeakyRelu", qlinear_unary},
     RuleEntry{"com.microsoft.QLinearMul", qlinear_binary},
     RuleEntry{"com.microsoft.QLinearSigmoid", qlinear_unary},
     RuleEntry{"com.microsoft.QLinearSoftmax", qlinear_softmax},
+    RuleEntry{"com.microsoft.QLinearWhere", qlinear_where},
+    RuleEntry{"com.microsoft.QOrderedGelu", ordered_gelu},
     RuleEntry{"com.microsoft.QuantizeLinear", quantize},
+    RuleEntry{"com.microsoft.QuantizeWithOrder", quantize_ordered},
 };
 
 }  // namespace

@@ -58,11 +58,14 @@ void reduce(Node& node) {
   if (!needs_inputs(node, 1)) {
     return;
   }
-  const auto list = node.list_or_input("axes", 1);
+  // The quantised ones have scales as inputs, axes as an attribute only.
+  const bool attributes_only = node.type() != "ReduceSum" && !node.proto().domain().empty();
+  const auto list =
+      attributes_only ? std::optional(node.list("axes")) : node.list_or_input("axes", 1);
   const bool keeps = node.integer("keepdims", 1) != 0;
   const std::size_t rank = node.rank(0);
   std::set<std::size_t> axes;
-  if (node.has(1) && !list) {
+  if (!attributes_only && node.has(1) && !list) {
     node.set(0, node.in(0).type, std::nullopt);
     return;
   }
@@ -124,6 +127,19 @@ void scan(Node& node) {
              .attributes = {{"reduction", node.type()}}});
 }
 
+/// One truth of all elements of all inputs.
+void all_finite(Node& node) {
+  if (needs_inputs(node, 1)) {
+    const ValueId output = node.set(0, pb::TensorProto::BOOL, Shape());
+    Expr read = node.number(0);
+    for (std::size_t i = 0; i < node.inputs(); ++i) {
+      read = node.has(i) ? sum(read, node.elements(i)) : read;
+    }
+    node.emit_many("elementwise", present_inputs(node), output,
+                   {{"n", node.number(1)}, {"a", read}}, {{"function", "is_finite"}});
+  }
+}
+
 constexpr std::array kRules = {
     RuleEntry{"ArgMax", arg_max},
     RuleEntry{"ArgMin", arg_max},
@@ -139,6 +155,8 @@ constexpr std::array kRules = {
     RuleEntry{"ReduceProd", reduce},
     RuleEntry{"ReduceSum", reduce},
     RuleEntry{"ReduceSumSquare", reduce},
+    RuleEntry{"com.microsoft.IsAllFinite", all_finite},
+    RuleEntry{"com.microsoft.QLinearReduceMean", reduce},
     RuleEntry{"com.microsoft.ReduceSumInteger", reduce},
 };
 

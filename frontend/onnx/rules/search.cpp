@@ -84,9 +84,11 @@ void unique(Node& node) {
     shape[*axis] = count;
   }
   const ValueId output = node.set(0, node.in(0).type, shape);
+  // First places, places of all elements, and how often; com.microsoft has no first places.
+  const std::size_t next = node.proto().domain().empty() ? 1 : 0;
   node.set(1, pb::TensorProto::INT64, Shape{count});
-  node.set(2, pb::TensorProto::INT64, Shape{rows});
-  node.set(3, pb::TensorProto::INT64, Shape{count});
+  node.set(1 + next, pb::TensorProto::INT64, Shape{rows});
+  node.set(2 + next, pb::TensorProto::INT64, Shape{count});
   node.emit_many("elementwise", {node.id(0)}, output,
                  {{"n", elements(node.pool(), shape)}, {"a", node.number(1)}},
                  {{"function", "unique"}});
@@ -110,9 +112,26 @@ void suppress(Node& node) {
                  {{"function", "non_max_suppression"}});
 }
 
+/// The cheapest path through a table of costs, of a length known when it runs.
+void time_warping(Node& node) {
+  if (needs_inputs(node, 1) && node.rank(0) >= 2) {
+    const Expr length = node.unknown(
+        ".length", fmt::format("steps of the path of DynamicTimeWarping '{}'", node.name()));
+    const Shape shape{node.number(2), length};
+    node.emit({.kind = "reduce",
+               .dims = {{"r", node.number(1)}, {"c", node.elements(0)}, {"a", node.number(3)}},
+               .operands = {{"x", node.id(0)}, {"o", node.set(0, pb::TensorProto::INT32, shape)}},
+               .attributes = {{"reduction", "path"}}});
+  }
+}
+
 constexpr std::array kRules = {
-    RuleEntry{"Compress", compress}, RuleEntry{"NonMaxSuppression", suppress},
-    RuleEntry{"NonZero", non_zero},  RuleEntry{"TopK", top_k},
+    RuleEntry{"com.microsoft.DynamicTimeWarping", time_warping},
+    RuleEntry{"com.microsoft.Unique", unique},
+    RuleEntry{"Compress", compress},
+    RuleEntry{"NonMaxSuppression", suppress},
+    RuleEntry{"NonZero", non_zero},
+    RuleEntry{"TopK", top_k},
     RuleEntry{"Unique", unique},
 };
 

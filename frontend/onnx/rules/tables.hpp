@@ -23,7 +23,9 @@ namespace mansard::frontend::onnx {
 [[nodiscard]] std::span<const RuleEntry> movement_rules();
 [[nodiscard]] std::span<const RuleEntry> norm_rules();
 [[nodiscard]] std::span<const RuleEntry> optimizer_rules();
+[[nodiscard]] std::span<const RuleEntry> packed_attention_rules();
 [[nodiscard]] std::span<const RuleEntry> pool_rules();
+[[nodiscard]] std::span<const RuleEntry> position_rules();
 [[nodiscard]] std::span<const RuleEntry> quantize_rules();
 [[nodiscard]] std::span<const RuleEntry> recurrent_rules();
 [[nodiscard]] std::span<const RuleEntry> reduce_rules();
