@@ -18,6 +18,12 @@ Cell time(double seconds) {
   return Cell::number(seconds, microseconds(seconds));
 }
 
+/// None where nothing took time.
+Cell speedup(const ProjectedSum& s) {
+  const double value = s.projected > 0 ? s.measured / s.projected : 0;
+  return s.projected > 0 ? Cell::number(value, ratio(value)) : Cell::none();
+}
+
 Records kernel_records(const Projection& p, std::size_t rows) {
   Records records;
   records.column({"name", "kernel", kLeft});
@@ -39,12 +45,10 @@ Records kernel_records(const Projection& p, std::size_t rows) {
   });
   for (std::size_t i = 0; i < std::min(rows, sorted.size()); ++i) {
     const ProjectedSum& s = *sorted[i].second;
-    const double speedup = s.projected > 0 ? s.measured / s.projected : 0;
     const std::string& name = sorted[i].first;
     records.add({Cell{name, abbreviated(name, kNameWidth)}, Cell::text(s.kind), Cell::text(s.how),
                  Cell::number(static_cast<double>(s.kernels), std::to_string(s.kernels)),
-                 time(s.measured), time(s.low), time(s.projected), time(s.high),
-                 Cell::number(speedup, ratio(speedup))});
+                 time(s.measured), time(s.low), time(s.projected), time(s.high), speedup(s)});
   }
   return records;
 }

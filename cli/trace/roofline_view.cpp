@@ -159,6 +159,12 @@ std::string roofline_table(const RooflineReport& report, std::size_t rows, bool 
   text += fmt::format(
       "\ntime bound by    {}\nnearest ceiling  {}\nop class known for {} % of the time\n",
       shares_text(report.bound), shares_text(report.nearest), hundredths(report.classified));
+  if (const auto unknown = report.nearest.find("unknown");
+      unknown != report.nearest.end() && unknown->second > 0) {
+    text += "\n" + paragraph(
+                       "unknown: neither counters nor an op of a model tell the FLOP and bytes; "
+                       "import counters of Nsight Compute, or name the model");
+  }
   if (report.locked > 0) {
     text += "\n" + paragraph(fmt::format(
                        "{} kernels were timed with the clocks held by the profiler: their times "

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -61,6 +63,7 @@ class Writer {
       first_ = std::min(first_, c.start_ns);
       (void)program({c.run, c.process});
     }
+    spread();
   }
 
   std::string write() {
@@ -92,7 +95,35 @@ class Writer {
   std::int64_t program(Place place) {
     return pids_.try_emplace({false, place}, static_cast<std::int64_t>(pids_.size())).first->second;
   }
-  Track track(const ir::Activity& a) { return {device({a.run, a.device}), a.stream}; }
+
+  /// Viewers want the events of a row nested or apart, but kernels of a stream overlap where one
+  /// starts before the last has drained: such go to further rows of their stream.
+  void spread() {
+    std::vector<std::size_t> order(timeline_.activities.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto start = [this](std::size_t i) {
+      return std::pair(timeline_.activities[i].start_ns, i);
+    };
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return start(a) < start(b); });
+    std::map<Track, std::vector<std::int64_t>> ends;  // Of a stream's rows.
+    rows_.resize(order.size());
+    for (const std::size_t i : order) {
+      const ir::Activity& a = timeline_.activities[i];
+      std::vector<std::int64_t>& rows = ends[{device({a.run, a.device}), a.stream}];
+      const auto row = std::find_if(rows.begin(), rows.end(),
+                                    [&](std::int64_t end) { return end <= a.start_ns; });
+      rows_[i] = row - rows.begin();
+      const std::int64_t end = a.start_ns + a.duration_ns;
+      row == rows.end() ? rows.push_back(end) : void(*row = end);
+    }
+  }
+
+  Track track(std::size_t i) {
+    constexpr std::int64_t kRow = 1'000'000;  // Beyond the streams of a program.
+    const ir::Activity& a = timeline_.activities[i];
+    return {device({a.run, a.device}), a.stream + kRow * rows_[i]};
+  }
   Track track(const ir::HostCall& c) { return {program({c.run, c.process}), c.thread}; }
 
   void names() {
@@ -103,9 +134,11 @@ class Writer {
                      : fmt::format("process {}, run {}", place.second, place.first));
     }
     std::set<Track> seen;
-    for (const ir::Activity& a : timeline_.activities) {
-      if (seen.insert(track(a)).second) {
-        meta("thread_name", track(a), fmt::format("stream {}", a.stream));
+    for (std::size_t i = 0; i < timeline_.activities.size(); ++i) {
+      if (seen.insert(track(i)).second) {
+        const std::string overlapping = rows_[i] > 0 ? ", overlapping" : "";
+        meta("thread_name", track(i),
+             fmt::format("stream {}{}", timeline_.activities[i].stream, overlapping));
       }
     }
   }
@@ -140,11 +173,11 @@ class Writer {
     if (a.call) {
       args += fmt::format(", \"correlation\": {}", *a.call + 1);
     }
-    complete(a.name, category(a.kind), track(a), a.start_ns, a.duration_ns, args);
+    complete(a.name, category(a.kind), track(i), a.start_ns, a.duration_ns, args);
     if (a.call) {
       const ir::HostCall& call = timeline_.calls[*a.call];
       flow("s", i, track(call), call.start_ns);
-      flow("f", i, track(a), std::max(a.start_ns, call.start_ns));
+      flow("f", i, track(i), std::max(a.start_ns, call.start_ns));
     }
   }
 
@@ -158,6 +191,7 @@ class Writer {
 
   const ir::Timeline& timeline_;
   std::int64_t first_ = 0;
+  std::vector<std::int64_t> rows_;  ///< Of each activity, within its stream.
   std::map<std::pair<bool, Place>, std::int64_t> pids_;
   std::string text_;
 };

@@ -336,6 +336,8 @@ class Reader {
   void finish() {
     if (!report_.broken && state_ != State::kDone) {
       report_.broken = unfinished();
+    } else if (!report_.broken && !window_.source().damage().empty()) {
+      report_.broken = unfinished();  // The text is whole, but its checksum is wrong or missing.
     } else if (!report_.broken && !seen_events_) {
       report_.broken = Break{"trace-form", "the object has no list \"traceEvents\"", {}, 0};
     }

@@ -321,6 +321,10 @@ Result<ReadReport> import_nsys(const std::string& path, ir::TraceSink& sink) {
   if (!database) {
     return failure(std::move(database.error()));
   }
+  if ((*database)->has_table("imports") && (*database)->has_table("matches")) {
+    return failure("trace-format", fmt::format("'{}' is a dataset already", path), {},
+                   "import the profilers' files again, all at once");
+  }
   if (!(*database)->has_table("StringIds") && !(*database)->has_table("META_DATA_EXPORT")) {
     return failure("trace-format",
                    fmt::format("'{}' is an SQLite file, but no export of Nsight Systems", path), {},
