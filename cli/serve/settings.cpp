@@ -26,12 +26,19 @@ void override_with(bool& to, const std::string& word) {
   to = word.empty() ? to : word == "on";
 }
 
+serve::QueueOrder order_of(const std::string& word) {
+  if (word == "priority") {
+    return serve::QueueOrder::kPriority;
+  }
+  if (word == "shortest") {
+    return serve::QueueOrder::kShortest;
+  }
+  return word == "fair" ? serve::QueueOrder::kFair : serve::QueueOrder::kFcfs;
+}
+
 void add_words(const EngineOptions& o, serve::EngineSettings& s) {
   if (!o.order.empty()) {
-    s.order = o.order == "priority"   ? serve::QueueOrder::kPriority
-              : o.order == "shortest" ? serve::QueueOrder::kShortest
-              : o.order == "fair"     ? serve::QueueOrder::kFair
-                                      : serve::QueueOrder::kFcfs;
+    s.order = order_of(o.order);
   }
   if (!o.precedence.empty()) {
     s.precedence = o.precedence == "prefill" ? serve::Precedence::kPrefillFirst
@@ -73,10 +80,24 @@ void add_options(const EngineOptions& o, serve::EngineSettings& s, Reading& read
 }
 
 serve::Router router_of(const std::string& word) {
-  return word == "round-robin" ? serve::Router::kRoundRobin
-         : word == "kv-aware"  ? serve::Router::kKvAware
-         : word == "user"      ? serve::Router::kUser
-                               : serve::Router::kLeastLoaded;
+  if (word == "round-robin") {
+    return serve::Router::kRoundRobin;
+  }
+  if (word == "kv-aware") {
+    return serve::Router::kKvAware;
+  }
+  return word == "user" ? serve::Router::kUser : serve::Router::kLeastLoaded;
+}
+
+/// Where the objective of that name is kept; null if there is none.
+std::optional<double>* objective(serve::Objectives& all, std::string_view name) {
+  if (name == "ttft") {
+    return &all.ttft;
+  }
+  if (name == "tpot") {
+    return &all.tpot;
+  }
+  return name == "latency" ? &all.latency : nullptr;
 }
 
 serve::Objectives objectives_of(const ServeOptions& options, Reading& reading) {
@@ -86,11 +107,7 @@ serve::Objectives objectives_of(const ServeOptions& options, Reading& reading) {
   }
   for (const std::string& part : split(options.slo, ',')) {
     const std::size_t at = part.find('=');
-    const std::string name = part.substr(0, at);
-    std::optional<double>* to = name == "ttft"      ? &result.ttft
-                                : name == "tpot"    ? &result.tpot
-                                : name == "latency" ? &result.latency
-                                                    : nullptr;
+    std::optional<double>* to = objective(result, part.substr(0, at));
     if (to == nullptr || at == std::string::npos) {
       reading.wrong("--slo", part, "ttft=TIME, tpot=TIME or latency=TIME");
       continue;
@@ -100,26 +117,31 @@ serve::Objectives objectives_of(const ServeOptions& options, Reading& reading) {
   return result;
 }
 
-/// "100 s@2" or "100 s@2+30 s": when, which replica, for how long.
+/// "100 s@2" or "100 s@2+30 s": when, which replica, for how long (`downtime` if it does not say).
+void add_failure(const std::string& text, const std::string& downtime, serve::Service& service,
+                 Reading& reading) {
+  const std::size_t at = text.find('@');
+  std::optional<std::uint32_t> replica;
+  std::string down = downtime;
+  if (at != std::string::npos) {
+    const std::size_t plus = std::min(text.find('+', at), text.size());
+    replica = whole_number(std::string_view(text).substr(at + 1, plus - at - 1), 0, kMostReplicas);
+    if (plus < text.size()) {
+      down = text.substr(plus + 1);
+    }
+  }
+  if (!replica) {
+    reading.wrong("--fail", text, "TIME@REPLICA or TIME@REPLICA+DOWNTIME");
+    return;
+  }
+  service.failures.push_back({.time = reading.amount("--fail", text.substr(0, at), kSecond),
+                              .replica = *replica,
+                              .downtime = reading.amount("--fail", down, kSecond)});
+}
+
 void add_failures(const ServeOptions& options, serve::Service& service, Reading& reading) {
   for (const std::string& text : options.failures) {
-    const std::size_t at = text.find('@');
-    const std::size_t plus = text.find('+', at == std::string::npos ? 0 : at);
-    const auto replica =
-        at == std::string::npos
-            ? std::nullopt
-            : whole_number(
-                  std::string_view(text).substr(
-                      at + 1, plus == std::string::npos ? std::string::npos : plus - at - 1),
-                  0, kMostReplicas);
-    if (!replica) {
-      reading.wrong("--fail", text, "TIME@REPLICA or TIME@REPLICA+DOWNTIME");
-      continue;
-    }
-    const std::string down = plus == std::string::npos ? options.downtime : text.substr(plus + 1);
-    service.failures.push_back({.time = reading.amount("--fail", text.substr(0, at), kSecond),
-                                .replica = *replica,
-                                .downtime = reading.amount("--fail", down, kSecond)});
+    add_failure(text, options.downtime, service, reading);
   }
   if (!options.mtbf.empty()) {
     service.mean_time_between_failures = reading.amount("--mtbf", options.mtbf, kSecond);
@@ -142,7 +164,8 @@ void add_autoscaling(const ServeOptions& options, serve::Service& service, Readi
           ? std::nullopt
           : whole_number(std::string_view(options.autoscale).substr(at + 2), 1, kMostReplicas);
   if (!least || !most || *most < *least) {
-    return reading.wrong("--autoscale", options.autoscale, "LEAST..MOST replicas");
+    reading.wrong("--autoscale", options.autoscale, "LEAST..MOST replicas");
+    return;
   }
   service.autoscaling = {.least = *least,
                          .most = *most,
@@ -151,29 +174,40 @@ void add_autoscaling(const ServeOptions& options, serve::Service& service, Readi
                          .below = options.below};
 }
 
+std::optional<serve::Role> role_of(std::string_view word) {
+  if (word == "prefill") {
+    return serve::Role::kPrefill;
+  }
+  if (word == "decode") {
+    return serve::Role::kDecode;
+  }
+  return word.empty() ? std::optional(serve::Role::kBoth) : std::nullopt;
+}
+
+/// "h200-sxm", "h200-sxm*4" or "h200-sxm*4:prefill"; nullopt if it is none of them.
+std::optional<PoolRequest> parse_pool(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto role = role_of(colon == std::string::npos ? "" : text.substr(colon + 1));
+  const std::string rest = text.substr(0, colon);
+  const std::size_t star = rest.rfind('*');
+  const auto count = star == std::string::npos
+                         ? std::optional<std::uint32_t>(1)
+                         : whole_number(std::string_view(rest).substr(star + 1), 1, kMostReplicas);
+  std::string machine = rest.substr(0, star);
+  if (!role || !count || machine.empty()) {
+    return std::nullopt;
+  }
+  return PoolRequest{.machine = std::move(machine), .replicas = *count, .role = *role};
+}
+
 std::vector<PoolRequest> pools_of(const ServeOptions& options, Reading& reading) {
   std::vector<PoolRequest> result;
   for (const std::string& text : options.pools) {
-    PoolRequest pool;
-    const std::size_t colon = text.rfind(':');
-    const std::string role = colon == std::string::npos ? "" : text.substr(colon + 1);
-    const std::string rest = text.substr(0, colon);
-    const std::size_t star = rest.rfind('*');
-    pool.machine = rest.substr(0, star);
-    const auto count =
-        star == std::string::npos
-            ? std::optional<std::uint32_t>(1)
-            : whole_number(std::string_view(rest).substr(star + 1), 1, kMostReplicas);
-    const bool known = role.empty() || role == "prefill" || role == "decode";
-    if (!known || !count || pool.machine.empty()) {
+    if (auto pool = parse_pool(text)) {
+      result.push_back(*std::move(pool));
+    } else {
       reading.wrong("--pool", text, "MACHINE, MACHINE*N or MACHINE*N:prefill|decode");
-      continue;
     }
-    pool.replicas = *count;
-    pool.role = role == "prefill"  ? serve::Role::kPrefill
-                : role == "decode" ? serve::Role::kDecode
-                                   : serve::Role::kBoth;
-    result.push_back(pool);
   }
   if (!result.empty() || options.machine.machines.empty()) {
     return result;

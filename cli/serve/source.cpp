@@ -12,12 +12,20 @@ namespace {
 
 namespace requests = traces::requests;
 
+requests::Arrivals::Kind arrivals_kind(const std::string& word) {
+  using Kind = requests::Arrivals::Kind;
+  if (word == "gamma") {
+    return Kind::kGamma;
+  }
+  if (word == "constant") {
+    return Kind::kConstant;
+  }
+  return word == "closed" ? Kind::kClosed : Kind::kPoisson;
+}
+
 requests::Workload workload_of_serve(const ServeOptions& options, Reading& reading) {
   requests::Workload w;
-  w.arrivals.kind = options.arrivals == "gamma"      ? requests::Arrivals::Kind::kGamma
-                    : options.arrivals == "constant" ? requests::Arrivals::Kind::kConstant
-                    : options.arrivals == "closed"   ? requests::Arrivals::Kind::kClosed
-                                                     : requests::Arrivals::Kind::kPoisson;
+  w.arrivals.kind = arrivals_kind(options.arrivals);
   const auto more_than_none = [&](const char* option, double value) {
     if (!(value > 0)) {
       reading.wrong(option, fmt::format("{:g}", value), "more than 0");

@@ -162,10 +162,10 @@ class KernelVerb {
     if (name.empty() && entries.size() == 1) {
       name = entries[0];
     }
-    if (std::find(entries.begin(), entries.end(), name) == entries.end()) {
+    if (std::ranges::find(entries, name) == entries.end()) {
       name = mangled(name, entries);
     }
-    if (std::find(entries.begin(), entries.end(), name) == entries.end()) {
+    if (std::ranges::find(entries, name) == entries.end()) {
       const auto meant = name.empty() ? std::nullopt : did_you_mean(name, entries);
       return failure(
           "kernel-entry",
@@ -191,8 +191,8 @@ class KernelVerb {
   /// it alone.
   [[nodiscard]] std::string target_for(const hardware::Machine& machine) const {
     std::string digits;
-    std::copy_if(machine.compute_capability.begin(), machine.compute_capability.end(),
-                 std::back_inserter(digits), [](char c) { return c != '.'; });
+    std::ranges::copy_if(machine.compute_capability, std::back_inserter(digits),
+                         [](char c) { return c != '.'; });
     const std::string own(module_.target.name);
     const int sm = digits.empty() ? 0 : std::stoi(digits);
     return sm < module_.target.sm || module_.target.suffix != '\0' ? own : "sm_" + digits;
@@ -303,6 +303,7 @@ class KernelVerb {
       }
     }
     std::vector<LineDemand> result;
+    result.reserve(lines.size());
     for (const auto& [number, line] : lines) {
       result.push_back(line);
     }
