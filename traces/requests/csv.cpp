@@ -148,8 +148,9 @@ class CsvParser final : public RowParser {
   std::vector<Field> fields_;
 };
 
+/// A header that begins so and names all columns that are needed.
 bool begins(std::string_view header, std::string_view with) {
-  return lower(header).starts_with(with);
+  return lower(header).starts_with(with) && CsvParser(header).complete();
 }
 
 }  // namespace

@@ -161,6 +161,9 @@ TEST_CASE("what is no trace is refused, naming the formats", "[requests]") {
   REQUIRE_FALSE(refused.has_value());
   CHECK_THAT(render(refused.error()), Catch::Contains("burstgpt") && Catch::Contains("mooncake"));
   CHECK_FALSE(read_requests("trace", ""));
+  // Begins as Azure's and BurstGPT's do, but has not their columns.
+  CHECK_FALSE(read_requests("trace", "TIMESTAMP,ContextTokens,GeneratedTokensC\n1,2,3\n"));
+  CHECK_FALSE(read_requests("trace", "Timestamp,Model,Request tokens,Log Type\n1,a,3,b\n"));
   CHECK_FALSE(open_requests("no/such/file"));
 }
 
