@@ -6,17 +6,14 @@
 #include <set>
 #include <vector>
 
+#include "model/kernel/value_numbers.hpp"
+
 namespace mansard::model::kernel {
 namespace {
 
 constexpr double kSamples = 200;
 constexpr double kMostWork = 400'000;  ///< Samples times families; fewer samples of more families.
 constexpr int kVisits = 2000;          ///< Index tuples that one search looks at.
-
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
-  const std::int64_t q = a / b;
-  return a % b != 0 && a < 0 ? q - 1 : q;
-}
 
 /// The requests of one touch: anchor + sum of strides, all of them upward, the widest first.
 struct Family {

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/kernel/value_numbers.hpp"
+
 namespace mansard::model::kernel {
 namespace {
-
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
-  const std::int64_t q = a / b;
-  return a % b != 0 && a < 0 ? q - 1 : q;
-}
 
 /// Distinct blocks of `unit` bytes that lanes of `lanes` touch.
 std::vector<std::int64_t> units(const LanePattern& pattern, Mask lanes, unsigned phase,

@@ -5,7 +5,7 @@
 
 #include "model/kernel/value.hpp"
 
-/// Numbers of lanes; used by value*.cpp only.
+/// Whole numbers as lanes have them: extended, wrapped, divided towards less.
 namespace mansard::model::kernel {
 
 [[nodiscard]] inline std::int64_t sign_extended(std::int64_t value, unsigned bits) {

@@ -6,8 +6,6 @@ namespace mansard::frontend::hf {
 
 namespace {
 
-constexpr std::string_view kMultipliers = "Scalar multipliers are folded into their neighbours.";
-
 /// Norms behind mixer and feed-forward too, where the config says so.
 void sandwich_if_stated(Config& config, std::vector<Layer>& layers) {
   const bool after = config.boolean("use_post_norm").value_or(true);
@@ -130,19 +128,12 @@ Family jais2() {
 
 /// HyperCLOVA X: Granite with norms behind mixer and feed-forward.
 Family hyperclovax() {
-  return {.name = "hyperclovax",
-          .architectures = {"HyperCLOVAXForCausalLM"},
-          .model_types = {"hyperclovax"},
-          .defaults = {.hidden = 4096,
-                       .layers = 32,
-                       .heads = 32,
-                       .ffn = 11008,
-                       .vocabulary = 32000,
-                       .max_context = 2048},
-          .attention = {.qkv_bias = from("attention_bias"), .output_bias = from("attention_bias")},
-          .feed_forward = {.bias = from("mlp_bias")},
-          .adjust_layers = sandwich_if_stated,
-          .notes = {kMultipliers}};
+  Family family = granite();
+  family.name = "hyperclovax";
+  family.architectures = {"HyperCLOVAXForCausalLM"};
+  family.model_types = {"hyperclovax"};
+  family.adjust_layers = sandwich_if_stated;
+  return family;
 }
 
 /// XVERSE, dense: Llama in a class of its own.
